@@ -1,0 +1,54 @@
+"""pliant simulates robots whose links and joints bend and which hit things.
+
+Names are resolved on first use: importing pliant imports neither numba nor scipy."""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "pliant.loading": ("load",),
+    "pliant.simulation": ("simulate",),
+    "pliant.result": ("Result",),
+    "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
+    "pliant.dynamics": (
+        "prepare",
+        "Prepared",
+        "forward_dynamics",
+        "inverse_dynamics",
+        "mass_matrix",
+        "reactions",
+        "energy",
+        "momentum",
+    ),
+    "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
+    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
+    "pliant.model.joints": ("Joint", "Limit"),
+    "pliant.model.signals": (
+        "Constant",
+        "Step",
+        "Ramp",
+        "Cycloid",
+        "Sine",
+        "Chirp",
+        "Table",
+        "Sum",
+        "Product",
+    ),
+    "pliant.io.toml": ("load_model", "save_model"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+__all__ = ["__version__", *_MODULE_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'pliant' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The papers' cases. Each module: SETTINGS, build(settings) -> Model, figures(result), EXPECTED, PANELS."""

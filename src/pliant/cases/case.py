@@ -1,0 +1,125 @@
+"""What a built-in case is: settings with units, a model made from them, figures made from its result."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model.model import Model
+from pliant.model.quantities import parse_angle
+from pliant.result import Result
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key a user may set: its default tells its type."""
+
+    default: Any
+    help: str
+    unit: str = ""
+    choices: tuple[Any, ...] = ()
+    low: float | None = None  # allowed from here
+    high: float | None = None  # allowed up to here
+
+    def parse(self, key: str, value: Any) -> Any:
+        """A value of the default's type, from Python or from text; or a message."""
+        kind = type(self.default)
+        try:
+            if kind is bool:
+                parsed: Any = _parse_bool(value)
+            elif kind is float:
+                parsed = parse_angle(value) if self.unit == "rad" else float(value)
+            elif kind is int:
+                if isinstance(value, float) and not value.is_integer():
+                    raise ValueError
+                parsed = int(value)
+            else:
+                parsed = str(value)
+        except (TypeError, ValueError):
+            wanted = {"float": "a number", "int": "a whole number", "bool": "true or false"}.get(kind.__name__, "text")
+            raise ModelError(f"{key}: {value!r} is not {wanted}{f' [{self.unit}]' if self.unit else ''}") from None
+        self._check_range(key, parsed)
+        return parsed
+
+    def _check_range(self, key: str, value: Any) -> None:
+        if self.choices and value not in self.choices:
+            raise ModelError(f"{key}: {value!r} is not known; choose one of {', '.join(map(str, self.choices))}")
+        if isinstance(value, (int, float)):
+            too_low = self.low is not None and not value >= self.low
+            too_high = self.high is not None and not value <= self.high
+            if too_low or too_high or value != value or abs(value) == float("inf"):
+                low = f"from {self.low:g} " if self.low is not None else ""
+                high = f"up to {self.high:g} " if self.high is not None else ""
+                raise ModelError(f"{key}: {value!r} found; allowed: finite {low}{high}{self.unit}".rstrip())
+
+
+def _parse_bool(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    return words[str(value).lower()] if str(value).lower() in words else bool(int("x"))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A reported figure: what it is, its unit, and what it should be at the default settings, with the source."""
+
+    help: str
+    unit: str = ""
+    expected: float | None = None
+    tolerance: float = 0.0
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of the report, as data: title, axis label, and (label, quantity) of its curves.
+
+    A quantity is a coordinate ("elbow"), a rate ("elbow.rate"), an output component ("tip[0]") or an energy ("kinetic")."""
+
+    title: str
+    unit: str
+    curves: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A built-in case."""
+
+    name: str
+    title: str
+    source: str
+    settings: Mapping[str, Setting]
+    build: Callable[[dict[str, Any]], Model]
+    figures: Callable[[Result], dict[str, float]]
+    figure_table: Mapping[str, Figure]
+    panels: Callable[[dict[str, Any]], tuple[Panel, ...]]
+    run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
+
+    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults overridden by what is given; unknown keys are refused."""
+        values = {key: setting.default for key, setting in self.settings.items()}
+        for key, value in given.items():
+            if key not in self.settings:
+                raise ModelError(unknown_key(key, self.settings, f"case {self.name!r}"))
+            values[key] = self.settings[key].parse(key, value)
+        return values
+
+
+MODULES = ("two_link_arm", "space_robot", "ground_space", "long_chain")
+
+
+def unknown_key(key: str, allowed: Any, where: str) -> str:
+    close = difflib.get_close_matches(key, list(allowed), 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{where}: no key {key!r}; {hint}allowed: {', '.join(allowed)}"
+
+
+def all_cases() -> dict[str, Case]:
+    """Every built-in case by name."""
+    found = [importlib.import_module(f"pliant.cases.{module}").CASE for module in MODULES]
+    return {case.name: case for case in found}

@@ -1,0 +1,261 @@
+"""The pliant command. Thin: it parses, calls the library, prints, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pliant.errors import ModelError, PliantError
+
+app = typer.Typer(
+    name="pliant",
+    help="Simulate robots whose links and joints bend and which hit things.\n\n"
+    "Start with:  pliant cases,  then  pliant run two-link-arm  and open its report.html.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+CaseArgument = Annotated[str, typer.Argument(metavar="CASE_OR_FILE", help="a built-in case, or a model file (.toml)")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="set a key of the case or an option of the run; may be repeated"),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from pliant import __version__
+
+        print(f"pliant {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    case_or_file: CaseArgument,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the results")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Run a case or a model file; write summary.json, result.nc and report.html.
+
+    pliant run two-link-arm --set force=0.2 --set rtol=1e-10 --out my-run
+    """
+    from pliant.job import prepare_job, run_job
+
+    job = prepare_job(case_or_file, parse_assignments(settings or []), out)
+    announce_compilation()
+    with progress_bar(job.title, is_shown=not quiet and sys.stderr.isatty()) as progress:
+        outcome = run_job(job, progress)
+    if not quiet:
+        print_outcome(outcome)
+    if not outcome.result.is_ok:
+        print(f"pliant: the run broke down {outcome.result.reason}; what it reached is kept", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def cases(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="one case: its keys and figures")] = None,
+) -> None:
+    """List the built-in cases; of one, the keys that --set reaches and the figures it reports."""
+    from pliant.cases.case import all_cases
+    from pliant.job import RUN_SETTINGS
+    from pliant.loading import find_case
+
+    if name is None:
+        print_table(("case", "what", "source"), [(case.name, case.title, case.source) for case in all_cases().values()])
+        print("pliant cases NAME shows its keys and figures; pliant run NAME runs it.")
+        return
+    case = find_case(name)
+    if case is None:
+        raise ModelError(f"{name!r} is a file, not a case; pliant run {name} runs it")
+    print(f"{case.name}: {case.title} ({case.source})\n")
+    print_table(("key", "default", "unit", "what"), [_setting_row(key, row) for key, row in case.settings.items()])
+    defaults = {**{key: row.default for key, row in RUN_SETTINGS.items()}, "duration": "the case's", **case.run}
+    rows = [(key, _short(defaults[key]), row.unit, row.help) for key, row in RUN_SETTINGS.items()]
+    print_table(("option of the run", "default", "unit", "what"), rows)
+    figures = [(key, row.unit, _short(row.expected), row.help) for key, row in case.figure_table.items()]
+    print_table(("figure", "unit", "expected", "what"), figures)
+
+
+def _setting_row(key: str, row: Any) -> tuple[str, ...]:
+    choices = f" ({', '.join(map(str, row.choices))})" if row.choices else ""
+    return key, _short(row.default), row.unit, row.help + choices
+
+
+@app.command()
+def methods() -> None:
+    """List formulations and integrators: what they support, cost, and who invented them."""
+    from pliant.methods import AUTO, FAMILIES
+
+    for family, table in FAMILIES.items():
+        rows = [
+            (row.name + (" *" if row.name == AUTO[family] else ""), row.summary, row.cost, ", ".join(sorted(row.supports)), row.reference)
+            for row in table
+        ]
+        print_table((family, "what", "cost", "supports", "reference"), rows)
+    print('* what "auto" chooses; references are in docs/bibliography.md')
+
+
+@app.command()
+def schema(
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")] = None,
+) -> None:
+    """Print the JSON schema of model files (editors use it to complete and check)."""
+    from pliant.io.files import whole_file
+    from pliant.io.toml import schema as model_schema
+
+    text = json.dumps(model_schema(), indent=2)
+    if out is None:
+        print(text)
+        return
+    check_folder(out.parent)
+    with whole_file(out) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+@app.command()
+def warmup() -> None:
+    """Compile everything now, in two processes, so that later runs start at once."""
+    from pliant.warmup import warm_up
+
+    seconds = warm_up(lambda text: print(text, file=sys.stderr))
+    print(f"all kernels are compiled and cached ({seconds:.0f} s)")
+
+
+@app.command()
+def bench(
+    lines: Annotated[list[str] | None, typer.Argument(metavar="[LINE]...", help="only these lines")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
+) -> None:
+    """Measure pliant against its peers (install them with: pip install "pliant[peers]")."""
+    from pliant.bench.lines import run_bench
+
+    run_bench(lines or [], out)
+
+
+# --- helpers --------------------------------------------------------------------------------------------------
+
+
+def parse_assignments(texts: list[str]) -> dict[str, str]:
+    """KEY=VALUE texts as a dictionary."""
+    values: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ModelError(f"--set {text!r}: no key and value found; write --set KEY=VALUE, as in --set rtol=1e-10")
+        if key.strip() in values:
+            raise ModelError(f"--set {key.strip()}: given twice; give it once")
+        values[key.strip()] = value.strip()
+    return values
+
+
+def check_folder(folder: Path) -> None:
+    """A folder that exists or can be made, or a message."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
+
+
+def announce_compilation() -> None:
+    from pliant.kernels import _jit
+
+    if _jit.IS_COMPILED and not _jit.is_cached():
+        print("pliant compiles its kernels, once on this machine (about 20 s; pliant warmup does all) ...", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
+    """A bar for runs that last; short ones never see it."""
+    if not is_shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0, now="", visible=False)
+        yield lambda t, end: bar.update(task, completed=t / end, now=f"t = {t:.3g} of {end:g} s", visible=True)
+
+
+def print_outcome(outcome: Any) -> None:
+    """The short summary: how it ended, the figures, the truth, the files."""
+    result, table = outcome.result, outcome.figure_table
+    print(f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s {result.reason and '(' + result.reason + ')'}".rstrip())
+    rows = []
+    for key, value in outcome.figures.items():
+        row = table.get(key)
+        note = ""
+        if row is not None and row.expected is not None and outcome.is_default:
+            note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
+        rows.append((key, _short(value), row.unit if row else "", note))
+    print_table(("figure", "value", "unit", ""), rows)
+    stats = result.stats
+    print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
+    print(
+        f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, {stats['evaluations']} "
+        f"evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
+    )
+    print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return "" if value is None else str(value)
+
+
+def print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """A plain table that wraps to the terminal."""
+    if not rows:
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(markup=False, highlight=False, soft_wrap=False)
+    if not sys.stdout.isatty():
+        console.width = 160
+    console.print(table)
+    print()
+
+
+def main() -> None:
+    """Entry point: a user's mistake exits with 2, a breakdown with 1, both without traceback."""
+    try:
+        app()
+    except ModelError as error:
+        print(f"pliant: {error}", file=sys.stderr)
+        sys.exit(2)
+    except PliantError as error:
+        print(f"pliant: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

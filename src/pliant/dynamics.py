@@ -1,0 +1,275 @@
+"""Dynamics of one instant: forward and inverse dynamics, mass matrix, reactions, energy, momentum.
+
+prepare(model) gives a handle for many fast calls; the module functions are the same with every argument checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError, SimulationError
+from pliant.methods import find_method
+from pliant.model.model import Model
+from pliant.system.pack import Packed, pack
+from pliant.system.status import Status
+from pliant.system.work import Work, new_work
+
+Array = NDArray[np.float64]
+NOTHING = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energies of a state [J]; gravity is zero at the world origin."""
+
+    kinetic: float
+    gravity: float
+    elastic: float
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.gravity + self.elastic
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """Momenta of a state, world axes [kg m/s, kg m^2/s]."""
+
+    linear: Array
+    angular: Array  # about the world origin
+    angular_about_centre: Array  # about the mass centre
+    centre: Array  # mass centre [m]
+    mass: float
+
+
+class Prepared:
+    """A model ready for many calls: tables packed, kernels compiled. Not for two threads at once; copy() makes another."""
+
+    def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
+        from pliant.kernels import _jit, dynamics, energy, inverse
+
+        self.method = find_method("formulation", formulation, needs=("acceleration",))
+        self.model = model
+        self.packed = packed or pack(model)
+        self.system = self.packed.system
+        self.work: Work = new_work(self.system, self.packed.n_inputs)
+        self.work.run[0].formulation = _jit.address(self.method.load())
+        self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
+        self._energies, self._momenta = _jit.entry(energy.energies), _jit.entry(energy.momenta)
+        self._quick = self._pin(_jit, dynamics.forward)
+
+    def _pin(self, _jit: Any, forward: Any) -> Any:
+        """forward_dynamics without unboxing the tables at every call (plain Python has nothing to unbox)."""
+        if not _jit.IS_COMPILED:
+            return lambda t, q, v, tau, vdot: forward(self.system, self.work, t, q, v, tau, vdot, self.work.no_reaction)
+        from pliant.kernels.pinned import Pinned
+
+        self._pinned = Pinned(self.system, self.work)  # owns the memory
+        return partial(self._pinned.call, _jit.address(forward), self._pinned.address)
+
+    def copy(self) -> Prepared:
+        """Another handle on the same tables, for another thread."""
+        return Prepared(self.model, self.method.name, self.packed)
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0, out: Array | None = None) -> Array:
+        """vdot, without any check of the arguments (float64, contiguous)."""
+        vdot = np.empty(len(v)) if out is None else out
+        status = self._quick(t, q, v, tau, vdot)
+        if status:
+            raise self.failure(status)
+        return vdot
+
+    def inverse_dynamics(self, q: Array, v: Array, vdot: Array, t: float = 0.0, out: Array | None = None) -> Array:
+        """tau, without any check."""
+        tau = np.empty(len(v)) if out is None else out
+        self._inverse(self.system, self.work, t, q, v, vdot, tau, np.empty((len(self.system.bodies), 6)))
+        return tau
+
+    def reactions(self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0) -> Array:
+        """(n_bodies, 6) wrench by the parent on the child, at the child's origin, child axes: force, moment."""
+        reaction = np.zeros((len(self.system.bodies), 6))
+        status = self._forward(self.system, self.work, t, q, v, tau, np.empty(len(v)), reaction)
+        if status != Status.OK:
+            raise self.failure(status)
+        return reaction
+
+    def mass_matrix(self, q: Array, out: Array | None = None) -> Array:
+        """M(q), (n_v, n_v)."""
+        return self.equations(q, np.zeros(len(self.system.dofs)), out)[0]
+
+    def equations(self, q: Array, v: Array, out: Array | None = None) -> tuple[Array, Array]:
+        """M and h of M vdot + h = tau; h holds gravity and velocity terms, no springs, motors or loads."""
+        from pliant.kernels import _jit
+        from pliant.kernels.formulations import boltzmann_hamel
+
+        n = len(self.system.dofs)
+        M, h = np.empty((n, n)) if out is None else out, np.empty(n)
+        _jit.entry(boltzmann_hamel.matrices)(self.system, self.work, q, v, M, h)
+        return M, h
+
+    def energy(self, q: Array, v: Array) -> Energy:
+        out = np.empty((1, 3))
+        self._energies(self.system, self.work, q[None, :], v[None, :], out)
+        return Energy(*out[0].tolist())
+
+    def momentum(self, q: Array, v: Array) -> Momentum:
+        out = np.empty((1, 12))
+        self._momenta(self.system, self.work, q[None, :], v[None, :], out)
+        linear, angular, centre = out[0, :3], out[0, 3:6], out[0, 6:9]
+        return Momentum(linear, angular, angular - np.cross(centre, linear), centre, float(out[0, 9]))
+
+    def energies(self, q: Array, v: Array) -> dict[str, Array]:
+        """Energies of many states: each (rows) [J]."""
+        out = np.empty((len(q), 3))
+        self._energies(self.system, self.work, q, v, out)
+        return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
+
+    def placements(self, q: Array) -> tuple[Array, Array]:
+        """World attitude (rows, bodies, 3, 3) and position (rows, bodies, 3) of every body."""
+        from pliant.kernels import _jit, outputs
+
+        n = len(self.system.bodies)
+        out = np.empty((len(q), 12 * n))
+        _jit.entry(outputs.placements)(self.system, self.work, q, np.zeros((len(q), len(self.system.dofs))), out)
+        each = out.reshape(len(q), n, 12)
+        return each[..., :9].reshape(len(q), n, 3, 3), each[..., 9:]
+
+    def outputs(self, t: Array, q: Array, v: Array, inputs: Array) -> dict[str, Array]:
+        """The model's named outputs along rows."""
+        rows = self.packed.outputs
+        if len(rows) == 0:
+            return {}
+        from pliant.kernels import _jit, outputs
+
+        out = np.full((len(t), int(rows.count.sum())), np.nan)
+        _jit.entry(outputs.record_outputs)(self.system, self.work, t, q, v, inputs, rows, out)
+        return {
+            output.name: out[:, row.column : row.column + row.count].copy()
+            for output, row in zip(self.model.outputs, rows, strict=True)
+        }
+
+    def start_phase(self, y: Array) -> None:
+        """The discrete phase a start state tells: which compliant stops are pressed."""
+        for limit in self.system.limits:
+            depth = limit.side * (y[self.system.dofs[limit.dof].q] - limit.bound)
+            self.work.phase[limit.phase].is_active = depth > 0 and not limit.is_hard
+
+    def event_error(self, rows: Array, log: list[tuple[int, int, float]]) -> float:
+        """Largest |g / gdot| over the rows at which events fired [s]."""
+        from pliant.kernels import _jit, events
+
+        worst, n_y = 0.0, int(self.system.world[0].n_q + self.system.world[0].n_v + self.system.world[0].n_z)
+        g, gdot = np.empty(len(self.system.events)), np.empty(len(self.system.events))
+        for k, _, t in log:
+            row = rows[np.searchsorted(rows[:, 0], t)]
+            self.work.run[0].segment = t
+            _jit.entry(events.event_functions)(self.system, self.work, t, row[1 : 1 + n_y].copy(), g, gdot)
+            worst = max(worst, abs(g[k] / gdot[k]) if gdot[k] else 0.0)
+        return worst
+
+    def conserves_momentum(self) -> bool:
+        """Whether linear and angular momentum are constant by the model's own data: free roots and nothing from outside."""
+        roots = [link for link in self.model.links if link.parent < 0]
+        dofs = self.system.dofs
+        free = all(
+            link.joint.kind == "floating"
+            and not np.any(dofs[link.v_slice].stiffness)
+            and not np.any(dofs[link.v_slice].damping)
+            and np.all(dofs[link.v_slice].motor < 0)
+            and np.all(dofs[link.v_slice].input < 0)
+            for link in roots
+        )
+        return free and not any(self.model.gravity) and len(self.model.loads) == 0
+
+    def momentum_drift(self, q: Array, v: Array) -> float:
+        """Largest change of linear or angular momentum relative to the sum of the bodies' own."""
+        out = np.empty((len(q), 12))
+        self._momenta(self.system, self.work, q, v, out)
+        change = out[:, :6] - out[0, :6]
+        scales = np.max(out[:, 10:], axis=0)
+        return float(max(np.max(np.abs(change[:, :3])) / (scales[0] or 1.0), np.max(np.abs(change[:, 3:])) / (scales[1] or 1.0)))
+
+    def failure(self, status: int) -> SimulationError:
+        body = self.model.links[int(self.work.run[0].body)].body.name
+        return SimulationError(
+            f"body {body!r}: the inertia its joint feels is not positive (status {Status(status).name}); "
+            "give the body, or what it carries, mass and inertia in every direction its joint frees"
+        )
+
+
+@lru_cache(maxsize=32)
+def prepare(model: Model, formulation: str = "auto") -> Prepared:
+    """A handle for many fast calls on one model (no checks, out= arrays)."""
+    return Prepared(model, formulation)
+
+
+def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Array:
+    """A finite float64 vector with one entry per name, or a message that says what is expected."""
+    try:
+        vector = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: {value!r} is no list of numbers; give {len(names)} numbers") from None
+    if vector.shape != (len(names),):
+        listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
+        raise ModelError(f"{what}: shape {vector.shape} found, ({len(names)},) expected: {listed}")
+    if not np.all(np.isfinite(vector)):
+        bad = names[int(np.argmin(np.isfinite(vector)))]
+        raise ModelError(f"{what}: {bad!r} is {vector[names.index(bad)]}; give finite numbers")
+    return vector
+
+
+def as_state(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """Checked copies of q and v; quaternions must have a direction and are made unit."""
+    q, v = as_vector(q, model.coordinates, "q").copy(), as_vector(v, model.velocities, "v")
+    for link in model.links:
+        if link.joint.kind in ("spherical", "floating"):
+            part = q[link.q_slice][-4:]
+            length = np.linalg.norm(part)
+            if length < 1e-6:
+                raise ModelError(f"q: quaternion of joint {link.joint.name!r} has length {length:g}; give a unit quaternion")
+            part /= length
+    return q, v
+
+
+def forward_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, t: float = 0.0, formulation: str = "auto"
+) -> Array:
+    """vdot at a state, under tau (added to what the model itself carries: springs, motors, loads) at time t."""
+    handle = prepare(model, formulation)
+    state = as_state(model, q, v)
+    extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
+    return handle.forward_dynamics(*state, extra, t)
+
+
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: float = 0.0) -> Array:
+    """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot."""
+    return prepare(model).inverse_dynamics(*as_state(model, q, v), as_vector(vdot, model.velocities, "vdot"), t)
+
+
+def mass_matrix(model: Model, q: ArrayLike) -> Array:
+    """M(q), (n_v, n_v), armatures included."""
+    return prepare(model).mass_matrix(as_state(model, q, np.zeros(len(model.velocities)))[0])
+
+
+def reactions(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, t: float = 0.0, formulation: str = "auto"
+) -> dict[str, Array]:
+    """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes."""
+    extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
+    found = prepare(model, formulation).reactions(*as_state(model, q, v), extra, t)
+    return {link.joint.name: found[i] for i, link in enumerate(model.links)}
+
+
+def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
+    """Kinetic, gravity and elastic energy of a state."""
+    return prepare(model).energy(*as_state(model, q, v))
+
+
+def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Momentum:
+    """Linear and angular momentum of a state, and its mass centre."""
+    return prepare(model).momentum(*as_state(model, q, v))

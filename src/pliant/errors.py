@@ -1,0 +1,35 @@
+"""What can go wrong, in the user's words: where, what was found, what is allowed, what to do."""
+
+from enum import IntEnum
+
+
+class PliantError(Exception):
+    """Base of everything pliant raises on purpose."""
+
+
+class ModelError(PliantError, ValueError):
+    """A model, a setting or an argument that cannot be used. The command line exits with 2."""
+
+
+class SimulationError(PliantError, RuntimeError):
+    """A computation that broke down. The command line exits with 1."""
+
+
+ADVICE = {
+    "DONE": "",
+    "STOPPED": "{who}, as the model asks",
+    "STEP_TOO_SMALL": "the step size fell below what the time can resolve; "
+    "loosen rtol, or look for a force that jumps without an event",
+    "NOT_FINITE": "the acceleration is not finite; look for a signal, stiffness or speed that runs away, or give a max_step",
+    "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and inertia "
+    "in every direction its joint frees",
+    "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
+    "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); loosen the limit or crossing that causes it",
+    "INTERRUPTED": "interrupted from the keyboard",
+}
+
+
+def failure_advice(status: IntEnum, t: float, who: str) -> str:
+    """One sentence: when, what, what to try."""
+    advice = ADVICE[status.name].format(who=who)
+    return f"at t = {t:.9g} s: {advice}" if advice else ""

@@ -1,0 +1,103 @@
+"""One job of the command line: a case or file with its settings, run and written to a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pliant.cases.case import Case, Figure, Setting, unknown_key
+from pliant.errors import ModelError
+from pliant.io.result_file import save_summary
+from pliant.loading import find_case, load
+from pliant.methods import FORMULATIONS, INTEGRATORS
+from pliant.model.model import Model
+from pliant.result import Result
+from pliant.simulation import Progress, simulate
+from pliant.view.report import write_report
+
+RUN_SETTINGS = {
+    "duration": Setting(1.0, "length of the run", "s"),
+    "formulation": Setting("auto", "who computes accelerations", choices=("auto", *(row.name for row in FORMULATIONS))),
+    "integrator": Setting("auto", "who advances time", choices=("auto", *(row.name for row in INTEGRATORS))),
+    "rtol": Setting(1e-8, "relative tolerance of a step"),
+    "atol": Setting(1e-10, "absolute tolerance of a step (lengths: times the model's size)", "rad"),
+    "step": Setting(0.0, "fixed step instead of error control", "s"),
+    "max_step": Setting(0.0, "largest step", "s"),
+    "max_steps": Setting(10_000_000, "give up after so many steps"),
+    "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything checked, nothing compiled yet, the folder ready."""
+
+    name: str
+    title: str
+    case: Case | None
+    settings: dict[str, Any]
+    options: dict[str, Any]
+    model: Model
+    out: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished job."""
+
+    job: Job
+    result: Result
+    figures: dict[str, float]
+
+    @property
+    def figure_table(self) -> dict[str, Figure]:
+        return dict(self.job.case.figure_table) if self.job.case else {}
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the figures may be held against the expected ones."""
+        case = self.job.case
+        return case is not None and all(self.job.settings[key] == row.default for key, row in case.settings.items())
+
+
+def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None) -> Job:
+    """Find the case or file, sort the assignments into settings and options, make the folder."""
+    case = find_case(case_or_file)
+    allowed = [*(case.settings if case else ()), *RUN_SETTINGS]
+    for key in assignments:
+        if key not in allowed:
+            raise ModelError(unknown_key(key, allowed, f"--set {key}"))
+    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key in RUN_SETTINGS}
+    options = {**(dict(case.run) if case else {}), **options}
+    given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
+    settings = case.resolve(given) if case else {}
+    model = case.build(settings) if case else load(case_or_file)
+    name = case.name if case else Path(case_or_file).stem
+    folder = out or Path("pliant-out") / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
+    return Job(name, f"{name}: {case.title}" if case else model.name, case, settings, options, model, folder)
+
+
+def run_job(job: Job, progress: Progress | None = None) -> Outcome:
+    """Simulate, work out the figures, write the three files."""
+    result = simulate(job.model, progress=progress, **job.options)
+    figures = job.case.figures(result) if job.case and len(result.t) else {}
+    outcome = Outcome(job, result, figures)
+    used = {**job.settings, **result.settings}
+    save_summary(job.out / "summary.json", job.name, used, figures, result)
+    result.save(job.out / "result.nc")
+    panels = job.case.panels(job.settings) if job.case else ()
+    table = outcome.figure_table if outcome.is_default else {key: _unexpected(row) for key, row in outcome.figure_table.items()}
+    write_report(
+        result, job.out / "report.html", title=job.title, figures=figures, panels=panels, settings=used, figure_table=table
+    )
+    return outcome
+
+
+def _unexpected(row: Figure) -> Figure:
+    """A figure without its expected value, for settings other than the default ones."""
+    return Figure(row.help, row.unit)

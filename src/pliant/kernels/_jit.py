@@ -1,0 +1,232 @@
+"""The numba floor: @kernel, the contracts, calls by address, the cache folder. Nothing else in pliant configures numba.
+
+A contract is one explicit signature. Kernels of a contract are compiled once, cached on disk, and called through their
+address, so one compiled loop serves every formulation and integrator (numba's calling convention is not public: numba's
+upper version is pinned and tests/test_jit.py holds one test per assumption). Under NUMBA_DISABLE_JIT=1 an address is an
+index into a list of plain functions.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from pliant.system.memory import empty_memory
+from pliant.system.tables import OUTPUT, empty_system, rows
+from pliant.system.work import new_work
+
+IS_COMPILED = not numba.config.DISABLE_JIT
+UNUSED_DAYS = 30
+
+_plain_functions: list[Callable[..., Any]] = []
+
+
+# --- cache ------------------------------------------------------------------------------------------------------
+
+
+def source_hash() -> str:
+    """Hash of everything that decides machine code but that numba's own cache does not notice."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("system/*.py")]):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    settings = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    facts = [numba.__version__, sys.version, *(f"{name}={getattr(numba.config, name, None)}" for name in settings)]
+    digest.update(repr(facts).encode())
+    return digest.hexdigest()[:16]
+
+
+def _cache_roots() -> Iterator[Path]:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "pliant"
+    if sys.platform == "win32":
+        user = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
+    elif sys.platform == "darwin":
+        user = Path.home() / "Library/Caches"
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    yield user / "pliant"
+    yield Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+
+
+def _find_cache_folder() -> Path | None:
+    """First writable place for this version of the kernels; old versions beside it are dropped."""
+    for root in _cache_roots():
+        folder = root / f"kernels-{source_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "used").touch()
+        except OSError:
+            continue
+        for other in root.glob("kernels-*"):
+            with contextlib.suppress(OSError):
+                if time.time() - (other / "used").stat().st_mtime > UNUSED_DAYS * 86400:
+                    shutil.rmtree(other)
+        return folder
+    warnings.warn("pliant found no writable cache folder: kernels are compiled anew in every process", stacklevel=2)
+    return None
+
+
+CACHE_FOLDER = _find_cache_folder() if IS_COMPILED else None
+
+
+@contextlib.contextmanager
+def _own_cache() -> Iterator[None]:
+    """pliant's cache folder, for pliant's own compilations only."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(CACHE_FOLDER or before)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def is_cached() -> bool:
+    """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/*.nbi"))
+
+
+# Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
+# and Work costs tens of ns instead of a microsecond; kernels therefore never allocate.
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------
+
+
+def kernel(contract: Any) -> Any:
+    """@kernel: a helper compiled into its callers. @kernel(CONTRACT): compiled now, cached, has an address."""
+    if not isinstance(contract, Contract):
+        return numba.njit(**_OPTIONS, no_cpython_wrapper=True, forceinline=True)(contract)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if not IS_COMPILED:
+            return function
+        with _own_cache():
+            return numba.njit(
+                contract.signature,
+                cache=CACHE_FOLDER is not None,
+                no_cpython_wrapper=not contract.is_entered,
+                **_OPTIONS,
+            )(function)
+
+    return decorate
+
+
+def address(function: Any) -> int:
+    """Address of a kernel that was compiled for one contract."""
+    if not IS_COMPILED:
+        if function not in _plain_functions:
+            _plain_functions.append(function)
+        return _plain_functions.index(function)
+    result = function.overloads[function.signatures[0]]
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def entry(function: Any) -> Callable[..., Any]:
+    """The compiled entry point itself: same arguments as the kernel, no dispatch, no type check."""
+    if not IS_COMPILED:
+        return function  # type: ignore[no-any-return]
+    return function.overloads[function.signatures[0]].entry_point  # type: ignore[no-any-return]
+
+
+class Contract:
+    """One signature that many kernels share, and the way to call any of them by address."""
+
+    def __init__(self, signature: Any, is_entered: bool = False) -> None:
+        self.signature = signature
+        self.is_entered = is_entered  # called from Python, not only by address
+        self.call = self._caller() if IS_COMPILED else self._plain_caller()
+
+    def _caller(self) -> Any:
+        contract = self.signature
+
+        @intrinsic
+        def call(typing_context: Any, addr: Any, args: Any) -> Any:
+            signature = contract.return_type(addr, args)
+
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                packed = values[1]
+                actual = [
+                    context.cast(builder, builder.extract_value(packed, i), args.types[i], wanted)
+                    for i, wanted in enumerate(contract.args)
+                ]
+                function = context.call_conv.get_function_type(contract.return_type, contract.args)
+                pointer = builder.inttoptr(values[0], function.as_pointer())
+                status, result = context.call_conv.call_function(
+                    builder, pointer, contract.return_type, contract.args, actual
+                )
+                with cgutils.if_unlikely(builder, status.is_error):
+                    context.call_conv.return_status_propagate(builder, status)
+                return result
+
+            return signature, codegen
+
+        return call
+
+    def _plain_caller(self) -> Any:
+        return lambda addr, args: _plain_functions[addr](*args)
+
+
+# --- contracts --------------------------------------------------------------------------------------------------
+
+_system = empty_system()
+SYSTEM = numba.typeof(_system)
+WORK = numba.typeof(new_work(_system))
+MEMORY = numba.typeof(empty_memory())
+REAL, INTEGER = types.float64, types.int64
+VECTOR = types.Array(REAL, 1, "C")
+MATRIX = types.Array(REAL, 2, "C")
+INTEGERS = types.Array(INTEGER, 1, "C")
+
+# acceleration(system, work, q, v, vdot, reaction) -> Status. Kinematics are done and forces are gathered in work.
+# reaction: (n_bodies, 6) force and moment by the parent on the child, child axes; no rows: not wanted.
+ACCELERATION = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, VECTOR, MATRIX))
+
+# equations(system, work, q, v, M, h) -> Status: M vdot + h = tau, h without gathered forces, gravity included.
+EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_entered=True)
+
+# derivative(system, work, t, y, ydot) -> Status, y = (q, v, z). May put prescribed coordinates of y in place.
+DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
+
+# forward(system, work, t, q, v, tau, vdot, reaction) -> Status, and inverse with tau and vdot exchanged.
+FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), is_entered=True)
+
+# record(system, work, t, q, v, inputs, outputs, out) -> Status: one row of out per row of t, q, v, inputs.
+OUTPUTS = numba.typeof(rows(0, OUTPUT))
+RECORD = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, MATRIX, OUTPUTS, MATRIX), is_entered=True)
+
+# referee(system, work, q, v, out) -> 0: one row of out per row of q and v.
+REFEREE = Contract(INTEGER(SYSTEM, WORK, MATRIX, MATRIX, MATRIX), is_entered=True)
+
+# events(system, work, t, y, g, gdot) -> Status: value and rate of every event function.
+EVENTS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR), is_entered=True)
+
+# switch(system, work, t, y, fired) -> OK | SWITCHED | STOPPED. fired: -1 fell, +1 rose, 0 did not fire.
+SWITCH = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, INTEGERS))
+
+# step(system, work, memory, t, h) -> Status: one trial step of memory.y into memory.y_new, error norm in memory.loop.
+STEPPER = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
+
+# interpolant(system, work, memory, t, h) -> Status: fills memory.dense for the step just made.
+INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
+
+# advance(system, work, memory) -> Status: the resumable loop.
+LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
+
+# pin(system, work, where) -> 0 and quick(function, where, t, q, v, given, found) -> Status: see kernels/pinned.py.
+PIN = Contract(INTEGER(SYSTEM, WORK, INTEGER), is_entered=True)
+QUICK = Contract(INTEGER(INTEGER, INTEGER, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)

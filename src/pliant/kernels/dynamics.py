@@ -1,0 +1,73 @@
+"""The right-hand side: signals, kinematics, forces, formulation, rates. What every integrator and caller goes through."""
+
+from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, kernel
+from pliant.kernels.forces.gather import gather
+from pliant.kernels.forces.signals import evaluate_signals
+from pliant.kernels.kinematics.joints import rates
+from pliant.kernels.kinematics.tree import move, place
+from pliant.system.status import Status
+from pliant.system.tables import Power
+
+call_acceleration = ACCELERATION.call
+
+
+@kernel
+def prepare_bodies(system, work, t, q, v):
+    """Everything a formulation finds ready in work."""
+    if len(system.signals) > 0:
+        evaluate_signals(system, work, t)
+    move(system, work, q, v)
+    if system.world[0].needs_placement:
+        place(system, work)
+    gather(system, work, q, v)
+
+
+@kernel
+def impose_motion(system, work, t, q, v):
+    """Put prescribed coordinates on their signals: they never drift."""
+    evaluate_signals(system, work, t)
+    for j in range(len(system.dofs)):
+        dof = system.dofs[j]
+        if dof.motion >= 0:
+            q[dof.q] = work.signals[dof.motion].s
+            v[j] = work.signals[dof.motion].sdot
+
+
+@kernel
+def drive_power(work, v):
+    power = 0.0
+    for j in range(len(v)):
+        if work.dofs[j].is_driven:
+            power += work.dofs[j].drive * v[j]
+    return power
+
+
+@kernel(DERIVATIVE)
+def derivative(system, work, t, y, ydot):
+    """ydot of y = (q, v, z)."""
+    world = system.world[0]
+    n_q, n_v = world.n_q, world.n_v
+    q, v = y[:n_q], y[n_q : n_q + n_v]
+    if world.has_drives:
+        impose_motion(system, work, t, q, v)
+    prepare_bodies(system, work, t, q, v)
+    status = call_acceleration(work.run[0].formulation, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
+    rates(system, q, v, ydot)
+    if world.has_drives:
+        work.power[Power.DRIVE] = drive_power(work, v)
+    for k in range(len(system.quadratures)):
+        ydot[n_q + n_v + k] = work.power[system.quadratures[k]]
+    return status
+
+
+@kernel(FORWARD)
+def forward(system, work, t, q, v, tau, vdot, reaction):
+    """vdot (and reactions, if it has rows) under the caller's tau (if not empty) and everything the model carries."""
+    work.run[0].segment = t
+    for j in range(len(tau)):
+        work.dofs[j].tau_extra = tau[j]
+    prepare_bodies(system, work, t, q, v)
+    status = call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, reaction))
+    for j in range(len(tau)):
+        work.dofs[j].tau_extra = 0.0
+    return status

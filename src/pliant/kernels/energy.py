@@ -1,0 +1,100 @@
+"""The referees: energies and momenta of a state, independent of every formulation."""
+
+import math
+
+from pliant.kernels._jit import REFEREE, kernel
+from pliant.kernels.algebra.quaternion import rotation_vector
+from pliant.kernels.algebra.sym3 import mul_sym, sym
+from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
+from pliant.kernels.kinematics.tree import move, place
+from pliant.system.tables import JointKind
+
+KINETIC, GRAVITY, ELASTIC = 0, 1, 2
+
+
+@kernel
+def kinetic_energy(system, work, v):
+    """After move."""
+    total = 0.0
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        u, w = vec(x.v), vec(x.w)
+        total += 0.5 * body.mass * dot(u, u) + dot(u, cross(w, vec(body.c))) + 0.5 * dot(w, mul_sym(sym(body.J), w))
+    for j in range(len(system.dofs)):
+        total += 0.5 * system.dofs[j].armature * v[j] * v[j]
+    return total
+
+
+@kernel
+def gravity_energy(system, work):
+    """-g . sum m r, after place."""
+    g = vec(system.world[0].gravity)
+    total = 0.0
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        total -= dot(g, add(scale(body.mass, vec(x.p_WB)), mul(mat(x.R_WB), vec(body.c))))
+    return total
+
+
+@kernel
+def spring_energy(system, q):
+    """Joint springs."""
+    total = 0.0
+    for j in range(len(system.dofs)):
+        dof = system.dofs[j]
+        if dof.q >= 0:
+            total += 0.5 * dof.stiffness * (q[dof.q] - dof.rest) ** 2
+    for i in range(len(system.bodies)):
+        body = system.bodies[i]
+        if body.has_ball_spring:
+            j, k = body.v, body.q
+            if body.kind == JointKind.FLOATING:
+                for m in range(3):
+                    total += 0.5 * system.dofs[j + m].stiffness * q[k + m] ** 2
+                j, k = j + 3, k + 3
+            phi = rotation_vector(q, k)
+            total += 0.5 * system.dofs[j].stiffness * phi[0] ** 2
+            total += 0.5 * system.dofs[j + 1].stiffness * phi[1] ** 2
+            total += 0.5 * system.dofs[j + 2].stiffness * phi[2] ** 2
+    return total
+
+
+@kernel(REFEREE)
+def energies(system, work, q, v, out):
+    """out[row] = kinetic, gravity, elastic for every row of q and v."""
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        out[row, KINETIC] = kinetic_energy(system, work, v[row])
+        out[row, GRAVITY] = gravity_energy(system, work)
+        out[row, ELASTIC] = spring_energy(system, q[row])
+    return 0
+
+
+@kernel(REFEREE)
+def momenta(system, work, q, v, out):
+    """out[row] = linear momentum (3), angular momentum about the world origin (3), mass centre (3), its mass, and the
+    scales of both momenta (sums of the sizes of the bodies' own); world axes."""
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        linear_scale, angular_scale = 0.0, 0.0
+        mass, linear, angular, moment = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for i in range(len(system.bodies)):
+            body, x = system.bodies[i], work.bodies[i]
+            R, u, w, c = mat(x.R_WB), vec(x.v), vec(x.w), vec(body.c)
+            P = mul(R, add(scale(body.mass, u), cross(w, c)))
+            H = mul(R, add(mul_sym(sym(body.J), w), cross(c, u)))
+            mass += body.mass
+            linear = add(linear, P)
+            H = add(H, cross(vec(x.p_WB), P))
+            angular = add(angular, H)
+            linear_scale += math.sqrt(dot(P, P))
+            angular_scale += math.sqrt(dot(H, H))
+            moment = add(moment, add(scale(body.mass, vec(x.p_WB)), mul(R, c)))
+        for k in range(3):
+            out[row, k] = linear[k]
+            out[row, 3 + k] = angular[k]
+            out[row, 6 + k] = moment[k] / mass
+        out[row, 9], out[row, 10], out[row, 11] = mass, linear_scale, angular_scale
+    return 0

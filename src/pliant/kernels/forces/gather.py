@@ -1,0 +1,13 @@
+"""All forces of one instant into work: tau per velocity, wrench per body, power per kind of work."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.forces.joints import gather_joint_forces
+from pliant.kernels.forces.loads import gather_loads
+
+
+@kernel
+def gather(system, work, q, v):
+    """Signals are evaluated and bodies are placed; gravity belongs to the formulations."""
+    gather_joint_forces(system, work, q, v)
+    if len(system.loads) > 0:
+        gather_loads(system, work)

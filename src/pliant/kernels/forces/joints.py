@@ -1,0 +1,121 @@
+"""Forces along the velocities of joints: springs, dampers, motors, limits; and their powers."""
+
+import math
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.quaternion import quaternion_matrix, rotation_vector
+from pliant.kernels.algebra.vec3 import add, cross, dot, mul_t, scale
+from pliant.system.tables import JointKind, Power
+
+
+@kernel
+def motor_force(system, work, j):
+    """Motor torque on the joint side: gear times (signal + held command)."""
+    dof = system.dofs[j]
+    torque = 0.0
+    if dof.motor >= 0:
+        torque += work.signals[dof.motor].s
+    if dof.input >= 0:
+        torque += work.inputs[dof.input]
+    return dof.gear * torque
+
+
+@kernel
+def spring_force(system, q, j):
+    """Spring of a velocity that is the rate of a coordinate."""
+    dof = system.dofs[j]
+    return -dof.stiffness * (q[dof.q] - dof.rest) if dof.q >= 0 else 0.0
+
+
+@kernel
+def limit_force(system, work, q, v, k):
+    """Compliant stop k: pushes back while its phase is on, never pulls."""
+    limit = system.limits[k]
+    if not work.phase[limit.phase].is_active:
+        return 0.0
+    side = limit.side
+    depth = side * (q[system.dofs[limit.dof].q] - limit.bound)
+    return -side * max(0.0, limit.stiffness * depth + limit.damping * side * v[limit.dof])
+
+
+@kernel
+def ball_spring(system, body, q):
+    """(force, moment) of a spring on a floating or spherical joint, child axes: V = 1/2 x^T k x + 1/2 phi^T k phi.
+
+    phi' = J^-1(phi) w for the rotation vector phi, so the moment is -J^-T k phi, with
+    J^-T m = m - 1/2 phi x m + c phi x (phi x m)."""
+    j = body.v
+    force = (0.0, 0.0, 0.0)
+    i = body.q
+    if body.kind == JointKind.FLOATING:
+        pull = (
+            -system.dofs[j].stiffness * q[i],
+            -system.dofs[j + 1].stiffness * q[i + 1],
+            -system.dofs[j + 2].stiffness * q[i + 2],
+        )
+        i, j = i + 3, j + 3
+        force = mul_t(quaternion_matrix(q, i), pull)
+    phi = rotation_vector(q, i)
+    m = (
+        -system.dofs[j].stiffness * phi[0],
+        -system.dofs[j + 1].stiffness * phi[1],
+        -system.dofs[j + 2].stiffness * phi[2],
+    )
+    turn = cross(phi, m)
+    moment = add(m, add(scale(-0.5, turn), scale(inverse_jacobian_term(dot(phi, phi)), cross(phi, turn))))
+    return force, moment
+
+
+@kernel
+def inverse_jacobian_term(x):
+    """c(phi) = 1/phi^2 - (1 + cos phi)/(2 phi sin phi) of x = phi^2; 1/12 + phi^2/720 + .. near zero."""
+    if x < 1e-4:
+        return 1.0 / 12.0 + x * (1.0 / 720.0 + x / 30240.0)
+    angle = math.sqrt(x)
+    # (1 + cos a)/sin a = cot(a/2)
+    return 1.0 / x - 0.5 / (angle * math.tan(0.5 * angle))
+
+
+@kernel
+def gather_joint_forces(system, work, q, v):
+    """tau of every velocity and the powers of motors, dampers and limits."""
+    motor_power, damper_power, limit_power = 0.0, 0.0, 0.0
+    for j in range(len(system.dofs)):
+        dof, x = system.dofs[j], work.dofs[j]
+        tau = x.tau_extra
+        if dof.stiffness != 0.0 and dof.q >= 0:
+            tau += spring_force(system, q, j)
+        if dof.damping != 0.0:
+            tau -= dof.damping * v[j]
+            damper_power -= dof.damping * v[j] * v[j]
+        if dof.motor >= 0 or dof.input >= 0:
+            torque = motor_force(system, work, j)
+            tau += torque
+            motor_power += torque * v[j]
+        if dof.motion >= 0:
+            x.motion_vdot = work.signals[dof.motion].sddot
+        x.tau = tau
+    for k in range(len(system.limits)):
+        force = limit_force(system, work, q, v, k)
+        j = system.limits[k].dof
+        work.dofs[j].tau += force
+        limit_power += force * v[j]
+    if system.world[0].has_ball_springs:
+        for i in range(len(system.bodies)):
+            if system.bodies[i].has_ball_spring:
+                add_ball_spring(system, work, system.bodies[i], q)
+    work.power[Power.MOTOR] = motor_power
+    work.power[Power.DAMPER] = damper_power
+    work.power[Power.LIMIT] = limit_power
+
+
+@kernel
+def add_ball_spring(system, work, body, q):
+    force, moment = ball_spring(system, body, q)
+    j = body.v
+    if body.kind == JointKind.FLOATING:
+        for k in range(3):
+            work.dofs[j + k].tau += force[k]
+        j += 3
+    for k in range(3):
+        work.dofs[j + k].tau += moment[k]

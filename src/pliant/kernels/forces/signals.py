@@ -1,0 +1,104 @@
+"""Values and two derivatives of all signals at a time.
+
+Which piece of a signal holds is decided by work.run.segment, a time inside the smooth interval being integrated: the
+last stage of a step that ends on a kink still sees the piece before it."""
+
+import math
+
+from pliant.kernels._jit import kernel
+from pliant.system.tables import SignalKind
+
+TWO_PI = 2.0 * math.pi
+
+
+@kernel
+def rise(signal, t, segment):
+    """Fraction of a ramp or cycloid done, and its two derivatives."""
+    if segment < signal.c:
+        return 0.0, 0.0, 0.0
+    if segment >= signal.d:
+        return 1.0, 0.0, 0.0
+    span = signal.d - signal.c
+    x = (t - signal.c) / span
+    if signal.kind == SignalKind.RAMP:
+        return x, 1.0 / span, 0.0
+    turn = TWO_PI * x
+    return x - math.sin(turn) / TWO_PI, (1.0 - math.cos(turn)) / span, TWO_PI * math.sin(turn) / span**2
+
+
+@kernel
+def chirp_phase(signal, t, segment):
+    """Phase and its two derivatives; zero at the start of the sweep."""
+    start, end, first, last = signal.e, signal.f, signal.c, signal.d
+    if segment < start:
+        return first * (t - start), first, 0.0
+    slope = (last - first) / (end - start)
+    if segment < end:
+        x = t - start
+        return (first + 0.5 * slope * x) * x, first + slope * x, slope
+    return 0.5 * (first + last) * (end - start) + last * (t - end), last, 0.0
+
+
+@kernel
+def table_value(signal, pool, t, segment):
+    """Cubic piece of the table; constant outside."""
+    knots, pieces = signal.first, signal.first + signal.count
+    if segment < pool[knots]:
+        return signal.a, 0.0, 0.0
+    if segment >= pool[knots + signal.count - 1]:
+        return signal.b, 0.0, 0.0
+    low, high = 0, signal.count - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if segment < pool[knots + middle]:
+            high = middle
+        else:
+            low = middle
+    x = t - pool[knots + low]
+    k = pieces + 4 * low
+    c3, c2, c1, c0 = pool[k], pool[k + 1], pool[k + 2], pool[k + 3]
+    return ((c3 * x + c2) * x + c1) * x + c0, (3.0 * c3 * x + 2.0 * c2) * x + c1, 6.0 * c3 * x + 2.0 * c2
+
+
+@kernel
+def elementary(signal, pool, t, segment):
+    """(s, sdot, sddot) of a signal that is not made of others."""
+    kind = signal.kind
+    if kind == SignalKind.CONSTANT:
+        return signal.a, 0.0, 0.0
+    if kind == SignalKind.STEP:
+        return (signal.a if segment < signal.c else signal.b), 0.0, 0.0
+    if kind == SignalKind.RAMP or kind == SignalKind.CYCLOID:
+        x, x1, x2 = rise(signal, t, segment)
+        height = signal.b - signal.a
+        return signal.a + height * x, height * x1, height * x2
+    if kind == SignalKind.TABLE:
+        return table_value(signal, pool, t, segment)
+    phase, rate, slope = signal.c * t + signal.d, signal.c, 0.0
+    if kind == SignalKind.CHIRP:
+        phase, rate, slope = chirp_phase(signal, t, segment)
+    s, c = signal.b * math.sin(phase), signal.b * math.cos(phase)
+    return signal.a + s, c * rate, c * slope - s * rate * rate
+
+
+@kernel
+def evaluate_signals(system, work, t):
+    """Fill work.signals; parts stand before the sums and products made of them."""
+    segment = work.run[0].segment
+    for i in range(len(system.signals)):
+        signal, x = system.signals[i], work.signals[i]
+        if signal.kind == SignalKind.SUM:
+            s, s1, s2 = 0.0, 0.0, 0.0
+            for k in range(signal.first, signal.first + signal.count):
+                part = work.signals[system.links[k]]
+                s, s1, s2 = s + part.s, s1 + part.sdot, s2 + part.sddot
+        elif signal.kind == SignalKind.PRODUCT:
+            s, s1, s2 = 1.0, 0.0, 0.0
+            for k in range(signal.first, signal.first + signal.count):
+                part = work.signals[system.links[k]]
+                s2 = s2 * part.s + 2.0 * s1 * part.sdot + s * part.sddot
+                s1 = s1 * part.s + s * part.sdot
+                s = s * part.s
+        else:
+            s, s1, s2 = elementary(signal, system.pool, t, segment)
+        x.s, x.sdot, x.sddot = s, s1, s2

@@ -1,0 +1,241 @@
+"""Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base. Spec 0, section 9.
+
+I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; s = (sv, sw) a column of S.
+A joint with several velocities is passed one velocity at a time (half solves), so every update is a symmetric rank-1
+subtraction and nothing is ever symmetrised: long spherical chains keep their digits (spec 3)."""
+
+import math
+
+from pliant.kernels._jit import ACCELERATION, kernel
+from pliant.kernels.algebra.spatial import shift_inertia
+from pliant.kernels.algebra.sym3 import (
+    add_sym,
+    cholesky3,
+    lower_solve,
+    minus_outer,
+    minus_square,
+    mul_sym,
+    put_sym,
+    sym,
+    turn_sym,
+    upper_solve,
+)
+from pliant.kernels.algebra.vec3 import (
+    add,
+    add_mat,
+    cross,
+    dot,
+    mat,
+    mul,
+    mul_t,
+    put,
+    put_mat,
+    scale,
+    sub,
+    turn_mat,
+    vec,
+)
+from pliant.kernels.kinematics.joints import ZERO, subspace_column
+from pliant.system.status import Status
+from pliant.system.tables import JointKind
+
+ZERO_SYM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def set_own_inertia(system, work):
+    """I = M_i and p = h_i - external for every body."""
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        w, c, J, m = vec(x.w), vec(body.c), sym(body.J), body.mass
+        put_sym(x.A, (m, 0.0, 0.0, m, 0.0, m))
+        put_mat(x.B, (0.0, c[2], -c[1], -c[2], 0.0, c[0], c[1], -c[0], 0.0))
+        put_sym(x.C, J)
+        put(x.pf, sub(cross(w, cross(w, c)), vec(x.f)))
+        put(x.pn, sub(cross(w, mul_sym(J, w)), vec(x.n)))
+
+
+@kernel
+def pass_spherical(work, body, x, A, B, C, pf, pn):
+    """A ball joint without armature: the rotational blocks of Ia vanish exactly. is_ok = False if C is not positive."""
+    l = cholesky3(C)
+    put_sym(x.l, l)
+    j = body.v
+    tau = (work.dofs[j].tau, work.dofs[j + 1].tau, work.dofs[j + 2].tau)
+    t = lower_solve(l, sub(tau, pn))
+    put(x.t, t)
+    # rows of B are the columns of U_v: Y = l^-1 B^T
+    y0 = lower_solve(l, (B[0], B[1], B[2]))
+    y1 = lower_solve(l, (B[3], B[4], B[5]))
+    y2 = lower_solve(l, (B[6], B[7], B[8]))
+    put(x.Ev, y0)
+    put(x.Ev[3:], y1)
+    put(x.Ev[6:], y2)
+    Aa = (
+        A[0] - dot(y0, y0),
+        A[1] - dot(y0, y1),
+        A[2] - dot(y0, y2),
+        A[3] - dot(y1, y1),
+        A[4] - dot(y1, y2),
+        A[5] - dot(y2, y2),
+    )
+    return l[0] > 0.0, Aa, ZERO_MAT, ZERO_SYM, add(pf, (dot(y0, t), dot(y1, t), dot(y2, t))), tau
+
+
+@kernel
+def pass_velocity(work, body, x, k, A, B, C, pf, pn):
+    """One velocity of a joint: Ia = I - E^T E, pa = p + E t."""
+    dof = work.dofs[body.v + k]
+    sv, sw = subspace_column(body, x, k)
+    Uv = add(mul_sym(A, sv), mul(B, sw))
+    Uw = add(mul_t(B, sv), mul_sym(C, sw))
+    pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
+    is_ok = pivot > 0.0
+    l = 1.0 / math.sqrt(pivot) if is_ok else 0.0
+    if dof.is_driven:
+        l = 0.0
+    t = l * (dof.tau - dot(sv, pf) - dot(sw, pn))
+    Ev, Ew = scale(l, Uv), scale(l, Uw)
+    put(x.Ev[3 * k :], Ev)
+    put(x.Ew[3 * k :], Ew)
+    x.l[k] = l
+    x.t[k] = t
+    A, B, C = minus_square(A, Ev, 1.0), minus_outer(B, Ev, Ew, 1.0), minus_square(C, Ew, 1.0)
+    return is_ok, A, B, C, add(pf, scale(t, Ev)), add(pn, scale(t, Ew))
+
+
+@kernel
+def pass_revolute(work, body, x, A, B, C, pf, pn):
+    """pass_velocity for s = (0, axis)."""
+    dof = work.dofs[body.v]
+    axis = vec(body.axis)
+    Uv, Uw = mul(B, axis), mul_sym(C, axis)
+    pivot = dot(axis, Uw) + dof.armature
+    is_ok = pivot > 0.0
+    d = 1.0 / pivot if is_ok and not dof.is_driven else 0.0
+    t = d * (dof.tau - dot(axis, pn))
+    put(x.Ev, scale(d, Uv))
+    put(x.Ew, scale(d, Uw))
+    x.l[0] = 1.0
+    x.t[0] = t
+    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
+    return is_ok, A, B, C, add(pf, scale(t, Uv)), add(pn, scale(t, Uw))
+
+
+@kernel
+def give_to_parent(parent, x, A, B, C, pf, pn):
+    """Turn Ia, pa into parent axes, shift to the parent's origin, add."""
+    R, o = mat(x.R), vec(x.o)
+    A, B, C = turn_sym(R, A), turn_mat(R, B), turn_sym(R, C)
+    pf, pn = mul(R, pf), mul(R, pn)
+    B, C = shift_inertia(A, B, C, o)
+    put_sym(parent.A, add_sym(sym(parent.A), A))
+    put_mat(parent.B, add_mat(mat(parent.B), B))
+    put_sym(parent.C, add_sym(sym(parent.C), C))
+    put(parent.pf, add(vec(parent.pf), pf))
+    put(parent.pn, add(add(vec(parent.pn), pn), cross(o, pf)))
+
+
+@kernel
+def inward(system, work):
+    """From the tips to the root. Returns False and names the body if a pivot is not positive."""
+    for i in range(len(system.bodies) - 1, -1, -1):
+        body, x = system.bodies[i], work.bodies[i]
+        zv, zw = vec(x.zv), vec(x.zw)
+        if body.is_driven:
+            # a prescribed acceleration is part of the bias
+            for k in range(body.n_v):
+                sv, sw = subspace_column(body, x, k)
+                zv = add(zv, scale(work.dofs[body.v + k].motion_vdot, sv))
+                zw = add(zw, scale(work.dofs[body.v + k].motion_vdot, sw))
+            put(x.zv, zv)
+            put(x.zw, zw)
+        A, B, C = sym(x.A), mat(x.B), sym(x.C)
+        pf = add(vec(x.pf), add(mul_sym(A, zv), mul(B, zw)))
+        pn = add(vec(x.pn), add(mul_t(B, zv), mul_sym(C, zw)))
+        is_ok = True
+        if body.kind == JointKind.REVOLUTE:
+            is_ok, A, B, C, pf, pn = pass_revolute(work, body, x, A, B, C, pf, pn)
+        elif body.kind == JointKind.SPHERICAL and not body.has_armature:
+            is_ok, A, B, C, pf, pn = pass_spherical(work, body, x, A, B, C, pf, pn)
+        else:
+            for k in range(body.n_v):
+                is_good, A, B, C, pf, pn = pass_velocity(work, body, x, k, A, B, C, pf, pn)
+                is_ok = is_ok and is_good
+        if not is_ok:
+            work.run[0].body = i
+            return False
+        if body.parent >= 0:
+            give_to_parent(work.bodies[body.parent], x, A, B, C, pf, pn)
+    return True
+
+
+@kernel
+def outward(system, work, vdot):
+    """Accelerations from the root to the tips; gravity is an upward acceleration of the world."""
+    g = vec(system.world[0].gravity)
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        R, o, j = mat(x.R), vec(x.o), body.v
+        if body.parent < 0:
+            a, al = mul_t(R, scale(-1.0, g)), ZERO
+        else:
+            parent = work.bodies[body.parent]
+            al = vec(parent.al)
+            a = mul_t(R, add(vec(parent.a), cross(al, o)))
+            al = mul_t(R, al)
+        if body.kind == JointKind.SPHERICAL and not body.has_armature:
+            l, t = sym(x.l), vec(x.t)
+            # u' = l^-T (t - Y a) - al, because E_w = l^T
+            y = sub(t, add(add(scale(a[0], vec(x.Ev)), scale(a[1], vec(x.Ev[3:]))), scale(a[2], vec(x.Ev[6:]))))
+            u = sub(upper_solve(l, y), al)
+            put(vdot[j:], u)
+            al = add(al, u)
+        else:
+            for k in range(body.n_v - 1, -1, -1):
+                u = x.l[k] * (x.t[k] - dot(vec(x.Ev[3 * k :]), a) - dot(vec(x.Ew[3 * k :]), al))
+                vdot[j + k] = u
+                sv, sw = subspace_column(body, x, k)
+                a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
+        put(x.a, add(a, vec(x.zv)))
+        put(x.al, add(al, vec(x.zw)))
+
+
+@kernel
+def transmitted(x):
+    """Wrench of the joint on the body: I A + p with the articulated inertia of the body."""
+    a, al = vec(x.a), vec(x.al)
+    force = add(vec(x.pf), add(mul_sym(sym(x.A), a), mul(mat(x.B), al)))
+    moment = add(vec(x.pn), add(mul_t(mat(x.B), a), mul_sym(sym(x.C), al)))
+    return force, moment
+
+
+@kernel
+def close_drives(system, work, vdot):
+    """Accelerations and drive forces of the prescribed coordinates."""
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        if body.is_driven:
+            force, moment = transmitted(x)
+            for k in range(body.n_v):
+                dof = work.dofs[body.v + k]
+                if dof.is_driven:
+                    vdot[body.v + k] = dof.motion_vdot
+                    sv, sw = subspace_column(body, x, k)
+                    dof.drive = dot(sv, force) + dot(sw, moment) + dof.armature * dof.motion_vdot - dof.tau
+
+
+@kernel(ACCELERATION)
+def articulated(system, work, q, v, vdot, reaction):
+    set_own_inertia(system, work)
+    if not inward(system, work):
+        return Status.SINGULAR
+    outward(system, work, vdot)
+    if system.world[0].has_drives:
+        close_drives(system, work, vdot)
+    for i in range(len(reaction)):
+        force, moment = transmitted(work.bodies[i])
+        put(reaction[i], force)
+        put(reaction[i, 3:], moment)
+    return Status.OK

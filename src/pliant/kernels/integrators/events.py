@@ -1,0 +1,207 @@
+"""Where events happen in a step: scan of the dense output, root finding, sides, firing. Imports _jit and system only.
+
+Symbols: g, gdot event functions and their rates; s = side (+1, -1) on which an event function is known to be, so that
+rounding at a root cannot make an event fire twice. theta in [0, 1]: place in the step.
+"""
+
+from pliant.kernels._jit import EVENTS, kernel
+
+call_events = EVENTS.call  # numba sees it as a name of this module
+
+N_SAMPLES = 8  # per step
+MAX_ROOT_STEPS = 80
+NONE = 2.0  # a theta outside the step: nothing found
+
+# rows of memory.event_values
+G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL = 0, 1, 2, 3, 4, 5
+
+
+@kernel
+def copy(source, target):
+    """Slice assignments would do, but take most of a second each to compile."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def sign(x):
+    return 1 if x > 0.0 else -1
+
+
+@kernel
+def matches(event, direction):
+    return event.direction == 0 or event.direction == direction
+
+
+@kernel
+def dense_point(r, theta, out):
+    """out = y(theta)."""
+    n_terms, n = r.shape
+    for i in range(n):
+        out[i] = r[n_terms - 1, i]
+    for k in range(n_terms - 2, -1, -1):
+        factor = theta if k % 2 == 0 else 1.0 - theta
+        for i in range(n):
+            out[i] = r[k, i] + factor * out[i]
+
+
+@kernel
+def start_sides(values, tolerance, side):
+    """Sides at the start, from the newest values: sign of g, where g vanishes that of gdot."""
+    for k in range(side.shape[1]):
+        g, gdot = values[G, k], values[GDOT, k]
+        if abs(g) > abs(gdot) * tolerance:
+            side[0, k] = sign(g)
+        elif gdot != 0.0:
+            side[0, k] = sign(gdot)
+
+
+@kernel
+def settle_sides(table, values, side):
+    """Sides at the accepted end of a step. Only crossings nobody asked for change one silently."""
+    for k in range(side.shape[1]):
+        s = side[1, k]
+        is_passed = s * values[G, k] < 0.0 and not matches(table[k], -s)
+        side[0, k] = -s if is_passed else s
+
+
+@kernel
+def renew_sides(values, fired, side):
+    """Sides after the event handler changed y: sign of g where g jumped; an event just fired goes where gdot points."""
+    for k in range(side.shape[1]):
+        decisive = values[G, k]
+        if decisive == values[G_LEFT, k]:
+            decisive = values[GDOT, k] if fired[k] != 0 else 0.0
+        if decisive != 0.0:
+            side[0, k] = sign(decisive)
+
+
+@kernel
+def root(system, work, memory, h, k, row, a, fa, b, fb):
+    """Zero of trial value `row` (g or gdot) of event k between a and b, where it changes sign: Illinois."""
+    values, x, t = memory.event_values, memory.scratch[0], memory.loop[0].t
+    theta, last = b, 0
+    for _ in range(MAX_ROOT_STEPS):
+        theta = (a * fb - b * fa) / (fb - fa)
+        if not a < theta < b:
+            theta = 0.5 * (a + b)
+        dense_point(memory.dense, theta, x)
+        call_events(work.run[0].events, (system, work, t + theta * h, x, values[G_TRIAL], values[GDOT_TRIAL]))
+        f = values[row, k]
+        if (f > 0.0) == (fb > 0.0):
+            b, fb = theta, f
+            fa = 0.5 * fa if last == 1 else fa
+            last = 1
+        else:
+            a, fa = theta, f
+            fb = 0.5 * fb if last == -1 else fb
+            last = -1
+        if f == 0.0 or b - a <= 1e-15 * (b + 1e-3):
+            break
+    return theta
+
+
+@kernel
+def crossing(system, work, memory, h, k, a, b):
+    """First crossing of event k in [a, b] that matches its direction: (theta, direction); NONE if there is none.
+
+    The values at a are those of the left rows, at b the newest; g at a counts as being on its side.
+    """
+    values, s, event = memory.event_values, memory.side[1, k], system.events[k]
+    ga, gb = s * values[G_LEFT, k], s * values[G, k]
+    da, db = s * values[GDOT_LEFT, k], s * values[GDOT, k]
+    is_crossed = gb < 0.0
+    if is_crossed and not matches(event, -s):
+        return NONE, 0
+    # turning: a dip between two samples; or g is zero at a but for rounding, rises and comes back
+    is_turning = (da > 0.0 > db and ga <= 0.0) if is_crossed else da < 0.0 < db
+    if not (is_crossed or is_turning):
+        return NONE, 0
+    if is_crossed and ga <= 0.0 and not is_turning:
+        return a, -s
+    row, direction = (GDOT_TRIAL if is_turning else G_TRIAL), -s
+    left, f_left, right, f_right = (a, da, b, db) if is_turning else (a, ga, b, gb)
+    while True:
+        theta = root(system, work, memory, h, k, row, left, s * f_left, right, s * f_right)
+        if row == G_TRIAL:
+            return theta, direction
+        # the extremum is found: which side of it brackets the crossing
+        row, g = G_TRIAL, s * values[G_TRIAL, k]
+        left, f_left, right, f_right = a, ga, b, gb
+        if is_crossed:
+            if g <= 0.0:
+                return theta, -s
+            left, f_left = theta, g
+        elif g >= 0.0:
+            return NONE, 0
+        elif matches(event, -s):
+            if ga <= 0.0:
+                return a, -s
+            right, f_right = theta, g
+        else:
+            left, f_left, direction = theta, g, s
+
+
+@kernel
+def find_event(system, work, memory, h):
+    """Earliest matching crossing in the step just made (its theta, or NONE); loop.target says which and how."""
+    loop, values, side = memory.loop[0], memory.event_values, memory.side
+    copy(side[0], side[1])
+    x = memory.scratch[0]
+    for sample in range(N_SAMPLES + 1):
+        b = sample / N_SAMPLES
+        copy(values[G], values[G_LEFT])
+        copy(values[GDOT], values[GDOT_LEFT])
+        if sample == N_SAMPLES:
+            copy(memory.y_new, x)
+        else:
+            dense_point(memory.dense, b, x)
+        call_events(work.run[0].events, (system, work, loop.t + b * h, x, values[G], values[GDOT]))
+        if sample == 0:
+            continue
+        first = NONE
+        for k in range(side.shape[1]):
+            theta, direction = crossing(system, work, memory, h, k, b - 1.0 / N_SAMPLES, b)
+            if theta < first:
+                first, loop.target, loop.target_direction = theta, k, direction
+        if first <= 1.0:
+            return first
+        # crossings in the other direction pass silently
+        for k in range(side.shape[1]):
+            if side[1, k] * values[G, k] < 0.0:
+                side[1, k] = -side[1, k]
+    return NONE
+
+
+@kernel
+def correction(loop, table, values, side):
+    """Newton's correction of the event time from g, gdot at the landing; an event already passed there comes first."""
+    gdot = values[GDOT, loop.target]
+    tau = -values[G, loop.target] / gdot if gdot != 0.0 else 0.0
+    for k in range(side.shape[1]):
+        s = side[1, k]
+        g, gdot = s * values[G, k], s * values[GDOT, k]
+        if k != loop.target and g < 0.0 and gdot < 0.0 and matches(table[k], -s) and -g / gdot < tau:
+            tau = -g / gdot
+            loop.target, loop.target_direction = k, -s
+    return tau
+
+
+@kernel
+def fire(loop, table, values, tolerance, side, fired, log):
+    """Fill fired: the target and all that are due at the same instant; sides change, the log grows."""
+    settle_sides(table, values, side)
+    for k in range(fired.shape[0]):
+        s = side[1, k]
+        g, gdot = s * values[G, k], s * values[GDOT, k]
+        fired[k] = 0
+        if k == loop.target:
+            fired[k] = loop.target_direction
+        elif gdot < 0.0 and g <= -gdot * tolerance and matches(table[k], -s):
+            fired[k] = -s
+        if fired[k] != 0:
+            side[0, k] = fired[k]
+            entry = log[loop.n_log]
+            entry.event, entry.direction, entry.t = k, fired[k], loop.t
+            loop.n_log += 1
+    loop.n_events += 1

@@ -1,0 +1,153 @@
+"""Explicit Runge-Kutta steps, generic over the tableau in Memory, and their dense output. Imports _jit and system only.
+
+Symbols: k_i stages, A c E D as in tableaus.py, h step. The derivative at the end is the first stage of the next step.
+"""
+
+import math
+
+from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel
+from pliant.system.status import Status
+
+# numba sees the callers as names of this module
+call_derivative = DERIVATIVE.call
+
+OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
+
+# where the derivative of theta^2 (1 - theta)^2 is largest: best conditioned place to look at f once more
+THETA = (3.0 - math.sqrt(3.0)) / 6.0
+
+
+@kernel
+def copy(source, target):
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
+def weighted_sum(weights, row, stages, count, out):
+    """out = sum of weights[row, j] k_j over the first `count` stages, zero weights skipped."""
+    n = out.shape[0]
+    for i in range(n):
+        out[i] = 0.0
+    for j in range(count):
+        w = weights[row, j]
+        if w != 0.0:
+            for i in range(n):
+                out[i] += w * stages[j, i]
+
+
+@kernel
+def stage_point(A, stages, y, row, h, out):
+    """out = y + h sum A[row, j] k_j."""
+    weighted_sum(A, row, stages, row, out)
+    for i in range(out.shape[0]):
+        out[i] = y[i] + h * out[i]
+
+
+@kernel
+def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
+    """Largest component of the error estimate over its tolerance; two estimates are combined as in DOP853."""
+    n_estimates, n_all = E.shape
+    for j in range(n_estimates):
+        weighted_sum(E, j, stages, n_all, scratch[1 + j])
+    norm = 0.0
+    for i in range(y.shape[0]):
+        error = abs(h * scratch[1, i])
+        if n_estimates == 2 and error > 0.0:
+            # II.10 (10.17), by component
+            other = 0.1 * h * scratch[2, i]
+            error *= error / math.sqrt(error * error + other * other)
+        if error != 0.0:
+            error /= atol[i] + rtol * max(abs(y[i]), abs(y_new[i]))
+        if not error <= norm:
+            norm = error
+            if not math.isfinite(norm):
+                break
+    return norm
+
+
+@kernel
+def is_finite(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += 0.0 * x[i]
+    return total == 0.0
+
+
+@kernel
+def cubic(r, x):
+    """x = the cubic at THETA."""
+    for i in range(x.shape[0]):
+        x[i] = r[0, i] + THETA * (r[1, i] + (1.0 - THETA) * (r[2, i] + THETA * r[3, i]))
+
+
+@kernel
+def bootstrap(f, h, r):
+    """r4, the coefficient of theta^2 (1 - theta)^2: the quartic has the slope h f at THETA."""
+    bend = 2.0 * THETA * (1.0 - THETA) * (1.0 - 2.0 * THETA)
+    for i in range(f.shape[0]):
+        slope = r[1, i] + (1.0 - 2.0 * THETA) * r[2, i] + THETA * (2.0 - 3.0 * THETA) * r[3, i]
+        r[4, i] = (h * f[i] - slope) / bend
+
+
+@kernel(STEPPER)
+def step(system, work, memory, t, h):
+    """One trial step from (y, f) at t into (y_new, f_new) at t + h; loop.error is its error norm."""
+    loop, A, stages, y, y_new = memory.loop[0], memory.A, memory.stages, memory.y, memory.y_new
+    end = loop.n_stages
+    copy(memory.f, stages[0])
+    loop.error = 0.0
+    for i in range(1, end + 2):
+        # the error as soon as it can be known: a step to be rejected is not worth the last evaluation
+        if loop.is_fixed == 0 and i == end + loop.error_uses_end:
+            if i == end:
+                stage_point(A, stages, y, end, h, y_new)
+            loop.error = error_norm(memory.E, stages, y, y_new, memory.atol, loop.rtol, h, memory.scratch)
+            if not loop.error <= 1.0:
+                return OK if math.isfinite(loop.error) else NOT_FINITE
+        if i > end:
+            break
+        x = y_new if i == end else memory.scratch[0]
+        stage_point(A, stages, y, i, h, x)
+        status = call_derivative(work.run[0].derivative, (system, work, t + memory.c[i] * h, x, stages[i]))
+        loop.n_evaluations += 1
+        if status != OK:
+            return status
+    copy(stages[end], memory.f_new)
+    return OK if is_finite(y_new) and is_finite(memory.f_new) else NOT_FINITE
+
+
+@kernel(INTERPOLANT)
+def interpolate(system, work, memory, t, h):
+    """Dense output of the step just made: r0 .. r3 are the cubic through y, f, y_new, f_new."""
+    loop = memory.loop[0]
+    r = memory.dense
+    for i in range(memory.y.shape[0]):
+        change = memory.y_new[i] - memory.y[i]
+        r[0, i] = memory.y[i]
+        r[1, i] = change
+        r[2, i] = h * memory.f[i] - change
+        r[3, i] = change - h * memory.f_new[i] - r[2, i]
+    n_all = memory.A.shape[0]
+    is_bootstrapped = memory.D.shape[0] == 0
+    first = loop.n_stages + 1
+    last = first + 1 if is_bootstrapped else n_all
+    x = memory.scratch[0]
+    for j in range(first, last):
+        if is_bootstrapped:
+            cubic(r, x)
+            node, out = THETA, memory.scratch[1]
+        else:
+            stage_point(memory.A, memory.stages, memory.y, j, h, x)
+            node, out = memory.c[j], memory.stages[j]
+        status = call_derivative(work.run[0].derivative, (system, work, t + node * h, x, out))
+        loop.n_evaluations += 1
+        if status != OK:
+            return status
+    if is_bootstrapped:
+        bootstrap(memory.scratch[1], h, r)
+    for j in range(memory.D.shape[0]):
+        weighted_sum(memory.D, j, memory.stages, n_all, r[4 + j])
+        for i in range(r.shape[1]):
+            r[4 + j, i] *= h
+    return OK if is_finite(r[r.shape[0] - 1]) else NOT_FINITE

@@ -1,0 +1,35 @@
+"""load(case_or_file, **settings) -> Model."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from pliant.cases.case import Case, all_cases
+from pliant.errors import ModelError
+from pliant.model.model import Model
+
+
+def load(case_or_file: str | Path, **settings: Any) -> Model:
+    """The model of a built-in case (with its settings) or of a TOML model file."""
+    case = find_case(case_or_file)
+    if case is not None:
+        return case.build(case.resolve(settings))
+    if settings:
+        raise ModelError(f"{case_or_file}: a model file has no settings; found {', '.join(settings)}")
+    from pliant.io.toml import load_model
+
+    return load_model(Path(case_or_file))
+
+
+def find_case(name: str | Path) -> Case | None:
+    """The built-in case of this name, or None if it is to be read as a file."""
+    cases = all_cases()
+    if str(name) in cases:
+        return cases[str(name)]
+    if Path(name).suffix or Path(name).exists():
+        return None
+    close = difflib.get_close_matches(str(name), list(cases), 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ModelError(f"no case and no file {str(name)!r}; {hint}cases: {', '.join(cases)}; files end in .toml")

@@ -1,0 +1,192 @@
+"""What a model must fulfil beyond the types of its fields: names that exist, one tree, outputs that make sense.
+
+What concerns one object alone is checked where it is made; whether all can move is checked in mobility.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, get_args
+
+from pliant.model.bodies import Frame
+from pliant.model.messages import closest, listed, refuse
+from pliant.model.mobility import mobility_problems
+from pliant.model.tree import find_frame
+
+if TYPE_CHECKING:
+    from pliant.model.model import Model
+
+
+def check_model(model: Model) -> None:
+    """Raise ValueError (pydantic turns it into ModelError) with all problems of the first stage that has any."""
+    for stage in STAGES:
+        refuse(problem for check in stage for problem in check(model))
+
+
+# names
+
+
+def _name_problems(model: Model) -> Iterator[str]:
+    places = [("body", body.name) for body in model.bodies]
+    places += [("frame", frame.name) for frame in model.frames if frame.name]
+    yield from _doubles(places)
+    for what in ("joint", "load", "crossing", "output", "controller"):
+        items: Iterable[Any] = getattr(model, f"{what}s")
+        yield from _doubles((what, item.name) for item in items if item.name)
+    for what, name in [*places, *(("joint", joint.name) for joint in model.joints)]:
+        if name == "world":
+            yield f"{what} 'world': the name is reserved for the ground; choose another name"
+    for index, frame in enumerate(model.frames):
+        if frame.name is None:
+            yield f"frames[{index}] on '{frame.body}' has no name, so nothing can refer to it; give it a name"
+
+
+PLURALS = {"body": "bodies"}
+
+
+def _doubles(named: Iterable[tuple[str, str]]) -> Iterator[str]:
+    first: dict[str, str] = {}
+    for what, name in named:
+        if name in first:
+            both = f"two {PLURALS.get(what, what + 's')}" if first[name] == what else f"a {first[name]} and a {what}"
+            yield f"{what} '{name}': {both} have this name; rename one of them"
+        first.setdefault(name, what)
+
+
+# names that are referred to
+
+
+def _reference_problems(model: Model) -> Iterator[str]:
+    bodies = [body.name for body in model.bodies]
+    for frame in model.frames:
+        yield from _unknown(f"frame '{frame.name}'", "body", frame.body, ["world", *bodies])
+    for joint in model.joints:
+        yield from _unknown_place(model, f"joint '{joint.name}'", "parent", joint.parent)
+        yield from _unknown(f"joint '{joint.name}'", "child", joint.child, bodies)
+    for index, load in enumerate(model.loads):
+        where = f"load '{load.name}'" if load.name else f"loads[{index}]"
+        yield from _unknown_place(model, where, "frame", load.frame)
+        if find_frame(model, load.frame).body == "world":
+            yield f"{where}: it acts on the world, which does not move; choose a body or a frame on one"
+
+
+def _unknown_place(model: Model, where: str, key: str, place: str | Frame) -> Iterator[str]:
+    bodies = [body.name for body in model.bodies]
+    if isinstance(place, Frame):
+        yield from _unknown(where, f"{key}.body", place.body, ["world", *bodies])
+    else:
+        frames = [frame.name for frame in model.frames if frame.name]
+        yield from _unknown(where, key, place, ["world", *bodies, *frames])
+
+
+def _unknown(where: str, key: str, name: str, allowed: list[str]) -> Iterator[str]:
+    if name not in allowed:
+        yield f"{where}: {key} '{name}' does not exist{closest(name, allowed) or ';'} there are: {listed(allowed)}"
+
+
+# one tree
+
+
+def _tree_problems(model: Model) -> Iterator[str]:
+    carriers: dict[str, list[str]] = {body.name: [] for body in model.bodies}
+    for joint in model.joints:
+        carriers[joint.child].append(joint.name)
+    for body, joints in carriers.items():
+        if len(joints) > 1:
+            yield (
+                f"body '{body}' is the child of {len(joints)} joints ({listed(joints)}); "
+                "closed loops come later, so let one joint carry it"
+            )
+    yield from _jointless_problems(model, [body for body, joints in carriers.items() if not joints])
+    yield from _cycles({joint.child: find_frame(model, joint.parent).body for joint in model.joints})
+
+
+def _jointless_problems(model: Model, jointless: list[str]) -> Iterator[str]:
+    if len(jointless) > 1:
+        yield (
+            f"bodies {listed(jointless)} have no joint; only one body may go without (the base), "
+            "so make the others children of joints (kind fixed to weld them)"
+        )
+    if not jointless and model.base != type(model.base)():
+        yield (
+            f"base: settings (kind {model.base.kind}) are given, but every body is carried by a joint; "
+            "leave base out, or remove the joint of the body that is the base"
+        )
+    for joint in model.joints:
+        if joint.name in jointless:
+            yield (
+                f"joint '{joint.name}': it has the name of the body without a joint, whose coordinates are called "
+                f"'{joint.name}' too; rename one of them"
+            )
+
+
+def _cycles(parents: dict[str, str]) -> Iterator[str]:
+    """Follow the parents from every body; who comes back to where it was stands in a cycle."""
+    done: set[str] = set()
+    for start in parents:
+        path: list[str] = []
+        body = start
+        while body in parents and body not in done and body not in path:
+            path.append(body)
+            body = parents[body]
+        if body in path:
+            ring = [*path[path.index(body) :], body]
+            yield f"bodies {' -> '.join(ring)} carry each other in a circle; connect one of them to the world"
+        done.update(path)
+
+
+# what refers to coordinates and joints
+
+
+def _output_problems(model: Model) -> Iterator[str]:
+    from pliant.model.model import JointQuantity
+
+    joints = {link.joint.name: link.joint for link in model.links}
+    for output in model.outputs:
+        where = f"output '{output.name}'"
+        if output.quantity not in get_args(JointQuantity):
+            yield from _unknown(where, f"of ({output.quantity} of a body or frame)", output.of, _places(model))
+        elif output.of not in joints:
+            yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, list(joints))
+        elif output.quantity != "reaction" and joints[output.of].kind == "fixed":
+            yield f"{where}: joint '{output.of}' is fixed and has no {output.quantity}; ask for its reaction"
+
+
+def _places(model: Model) -> list[str]:
+    return ["world", *(body.name for body in model.bodies), *(frame.name for frame in model.frames if frame.name)]
+
+
+def _crossing_problems(model: Model) -> Iterator[str]:
+    rates = [f"{name}.rate" for name in model.velocities]
+    components = [f"{place}.{axis}" for place in _places(model)[1:] for axis in "xyz"]
+    allowed = [*model.coordinates, *rates, *components]
+    for crossing in model.crossings:
+        if crossing.of not in allowed:
+            yield (
+                f"crossing '{crossing.name}': of '{crossing.of}' does not exist{closest(crossing.of, allowed) or ';'} "
+                f"allowed are coordinates ({listed(model.coordinates, 6)}), their rates ({listed(rates, 6)}) "
+                f"and positions of bodies and frames ({listed(components, 6)})"
+            )
+
+
+def _controller_problems(model: Model) -> Iterator[str]:
+    joints = {link.joint.name: link.joint for link in model.links}
+    movable = [name for name, joint in joints.items() if joint.kind != "fixed"]
+    for controller in model.controllers:
+        where = f"controller '{controller.name}'"
+        for name in controller.joints:
+            if name in joints and name not in movable:
+                yield f"{where}: joint '{name}' is fixed and has no motor; take it out of joints"
+            else:
+                yield from _unknown(where, "joint", name, movable)
+        if len(set(controller.joints)) < len(controller.joints):
+            yield f"{where}: joints {listed(controller.joints)} name one joint twice; name each once"
+
+
+Check = Callable[["Model"], Iterator[str]]
+# later stages rely on earlier ones
+STAGES: tuple[tuple[Check, ...], ...] = (
+    (_name_problems,),
+    (_reference_problems,),
+    (_tree_problems,),
+    (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
+)

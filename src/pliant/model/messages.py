@@ -1,0 +1,102 @@
+"""Kind messages: what pydantic found wrong, one line per mistake, in the words of the model file."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pydantic
+
+# what to do, by pydantic's type of error; braces are filled from its context
+ADVICE = {
+    "finite_number": "give a finite number",
+    "float_type": "give a number",
+    "greater_than": "give a number above {gt:g}",
+    "greater_than_equal": "give {ge:g} or more",
+    "too_short": "give at least {min_length}",
+    "tuple_type": "give a list",
+    "string_type": "give text in quotes",
+    "string_pattern_mismatch": "start a name with a letter or _, then use letters, digits, _ or -",
+    "string_too_long": "give at most {max_length} characters",
+    "bool_type": "give true or false",
+    "dataclass_type": "give a {class_name} (in a file: a table of its keys)",
+}
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise ValueError (which pydantic passes on) if there is any problem; each is one line."""
+    found = list(problems)
+    if found:
+        raise ValueError("\n".join(found))
+
+
+def explain(error: pydantic.ValidationError, where: str, given: Any = None) -> str:
+    """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in."""
+    lines = []
+    for problem in error.errors(include_url=False):
+        if _is_echo(problem):
+            continue
+        place = _place(problem["loc"], given)
+        lines += [": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines()]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def closest(name: str, allowed: Iterable[str]) -> str:
+    """A hint at the word that was probably meant, or nothing."""
+    words = {word.lower(): word for word in allowed}
+    near = difflib.get_close_matches(name.lower(), words, n=1)
+    return f"; did you mean '{words[near[0]]}'?" if near else ""
+
+
+def listed(words: Iterable[str], most: int = 12) -> str:
+    """Words with commas, the last ones only counted."""
+    every = list(words)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """A value as it may stand in a message: one line, not too long."""
+    text = " ".join((f'"{value}"' if isinstance(value, str) else repr(value)).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _is_echo(problem: Any) -> bool:
+    """Whether pydantic only says that a list is too short because items of it were wrong."""
+    return bool(problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"])
+
+
+def _place(loc: tuple[int | str, ...], given: Any) -> str:
+    """The path as in the file: "joints[1] 'elbow': parent.position[2]". Labels of alternatives are left out."""
+    text, here = "", given
+    for part in loc:
+        if isinstance(part, int) and isinstance(here, (list, tuple)) and part < len(here):
+            here = here[part]
+            name = here.get("name") if isinstance(here, dict) else getattr(here, "name", None)
+            text += f"[{part}]" + (f" '{name}'" if isinstance(name, str) else "")
+        elif isinstance(here, dict) and part in here:
+            here = here[part]
+            text += (": " if text.endswith("'") else "." if text else "") + str(part)
+    return text
+
+
+def _message(problem: Any) -> str:
+    kind, found, context = problem["type"], problem["input"], problem.get("ctx", {})
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "missing":
+        return f"'{problem['loc'][-1]}' is missing; give it"
+    if kind in ("literal_error", "union_tag_invalid"):
+        return _not_allowed(context.get("tag", found), context.get("expected", context.get("expected_tags", "")))
+    if kind == "float_type" and isinstance(found, str):
+        return f"found the text {shown(found)}; give a plain number in SI units"
+    if kind == "tuple_type" and isinstance(found, dict):
+        return "found a single table; give a list (in a file: a heading with double brackets, as in [[joints]])"
+    advice = ADVICE.get(kind, problem["msg"]).format(**context)
+    return f"found {shown(found)}; {advice}"
+
+
+def _not_allowed(found: Any, expected: str) -> str:
+    allowed = re.findall(r"'([^']*)'", expected)
+    hint = closest(found, allowed) if isinstance(found, str) else ""
+    return f"{shown(found)} is not known{hint or ';'} allowed: {listed(allowed, 20)}"

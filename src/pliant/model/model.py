@@ -1,0 +1,172 @@
+"""Model: the robot, complete and checked. Frozen data, no algorithms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
+from pliant.model.checks import check_model
+from pliant.model.joints import Joint
+from pliant.model.messages import refuse, shown
+from pliant.model.quantities import Name, Number, Positive, Vector, described
+from pliant.model.signals import Constant, Signal
+from pliant.model.tree import Link, build_tree, column_names
+
+BaseKind = Literal["fixed", "planar", "floating"]
+MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "spin"]
+JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit"]
+
+
+@described
+class Base:
+    """How the one body without a joint is held: fixed to the world, sliding in the x-y plane, or floating."""
+
+    kind: BaseKind = "fixed"  # how it is held
+    position: Vector = (0.0, 0.0, 0.0)  # of the body's origin at the start [m]
+    attitude: Attitude = (0.0, 0.0, 0.0, 1.0)  # of the body's axes at the start
+    velocity: Vector = (0.0, 0.0, 0.0)  # of the body's origin at the start, body axes [m/s]
+    spin: Vector = (0.0, 0.0, 0.0)  # at the start, body axes [rad/s]
+
+    def __post_init__(self) -> None:
+        refuse(_base_problems(self))
+
+
+def _base_problems(base: Base) -> Iterator[str]:
+    if base.kind == "fixed":
+        for field in ("velocity", "spin"):
+            if any(getattr(base, field)):
+                yield f"a fixed base cannot have {field} {shown(getattr(base, field))}; choose kind planar or floating"
+    if base.kind == "planar":
+        if abs(attitude_matrix(base.attitude)[2, 2] - 1.0) > 1e-9:
+            yield "attitude of a planar base may only turn about z; choose kind floating for other attitudes"
+        if base.position[2] or base.velocity[2]:
+            yield "a planar base moves in x and y; set z of position and velocity to 0, or choose kind floating"
+        if base.spin[0] or base.spin[1]:
+            yield f"a planar base turns about z; set x and y of spin {shown(base.spin)} to 0, or choose kind floating"
+
+
+@described
+class Load:
+    """A force at a frame, or a couple. Components are signals, in world axes or the frame's own ("body": follower)."""
+
+    frame: Place  # where it acts: a body, a frame, or a frame given in place
+    x: Signal = Constant(0.0)  # component [N, N m]
+    y: Signal = Constant(0.0)  # component [N, N m]
+    z: Signal = Constant(0.0)  # component [N, N m]
+    kind: Literal["force", "couple"] = "force"  # [N], [N m]
+    axes: Literal["world", "body"] = "world"  # of the components; "body": those of the frame
+    name: Name | None = None  # of the load
+
+
+@described
+class Crossing:
+    """Located when a quantity passes a value: logged, and with action "stop" the end of the run.
+
+    of: a coordinate's name ("elbow"), its rate ("elbow.rate"), or a component of a frame's position ("tip.y")."""
+
+    name: Name  # under which it is logged
+    of: str  # "elbow", "elbow.rate", "tip.y"
+    value: Number = 0.0  # that is passed [m, rad, m/s, rad/s]
+    direction: Literal["rising", "falling", "both"] = "both"  # in which it is passed
+    action: Literal["record", "stop"] = "record"  # what happens then
+
+
+@described
+class Output:
+    """A quantity recorded under its name.
+
+    motion: position, velocity, acceleration (world axes), attitude (quaternion) or spin of a frame;
+    joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
+    motor, drive, damper or limit."""
+
+    name: Name  # under which it is recorded
+    of: str  # a frame, a body or a joint
+    quantity: Literal[MotionQuantity, JointQuantity]  # what is recorded
+
+
+def _is_function(value: Any) -> Any:
+    if callable(value) or (isinstance(value, str) and re.fullmatch(r"[^:]+\.py:[A-Za-z_]\w*", value)):
+        return value
+    raise ValueError(f'{shown(value)} is no function; give a Python function or text like "control.py:law"')
+
+
+ControlFunction = Annotated[
+    Annotated[Callable[[float, Any], Any] | str, BeforeValidator(_is_function)],
+    WithJsonSchema({"type": "string", "pattern": r"^[^:]+\.py:[A-Za-z_]\w*$"}),
+]
+
+
+@described
+class Controller:
+    """Python code called every `period` seconds; what it returns is held until the next call (zero-order hold).
+
+    function(t, measured) -> one motor torque per velocity of `joints`, in their order.
+    measured.q, measured.v are the state; measured["elbow"] is (q, v) of one joint. In files: "file.py:function"."""
+
+    name: Name  # of the controller
+    period: Positive  # between calls [s]
+    joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
+    function: ControlFunction  # in a file: "file.py:function", looked up beside the model file
+
+
+def _base(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+BaseOrKind = Annotated[Base, BeforeValidator(_base, json_schema_input_type=BaseKind | Base)]
+
+
+@described
+class Model:
+    """A robot: bodies, joints, and what acts on them. SI units, radians; gravity (0, 0, -9.81) unless given."""
+
+    name: str  # of the robot
+    bodies: Annotated[tuple[Body, ...], Field(min_length=1)]  # rigid bodies
+    joints: tuple[Joint, ...] = ()  # each carries one body
+    base: BaseOrKind = Base()  # how the body without a joint is held; the kind alone will do
+    gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
+    frames: tuple[Frame, ...] = ()  # named places on bodies or on the world
+    loads: tuple[Load, ...] = ()  # forces and couples
+    crossings: tuple[Crossing, ...] = ()  # events to locate
+    outputs: tuple[Output, ...] = ()  # quantities to record
+    controllers: tuple[Controller, ...] = ()  # Python functions that command motors
+    duration: Positive | None = None  # of a run, unless simulate says otherwise [s]
+
+    def __post_init__(self) -> None:
+        check_model(self)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Bodies with their joints, parents first."""
+        return build_tree(self)
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the columns of q."""
+        return column_names(self.links, "coordinates")
+
+    @cached_property
+    def velocities(self) -> tuple[str, ...]:
+        """Names of the columns of v."""
+        return column_names(self.links, "velocities")
+
+    @property
+    def q0(self) -> NDArray[np.float64]:
+        """Start coordinates (n_q,); quaternions made unit."""
+        parts = [np.array(link.joint.start, dtype=float) for link in self.links]
+        for link, part in zip(self.links, parts, strict=True):
+            if link.joint.kind in ("spherical", "floating"):
+                part[-4:] /= np.linalg.norm(part[-4:])
+        return np.concatenate([np.zeros(0), *parts])
+
+    @property
+    def v0(self) -> NDArray[np.float64]:
+        """Start velocities (n_v,)."""
+        return np.concatenate([np.zeros(0), *(np.array(link.joint.start_rate, dtype=float) for link in self.links)])

@@ -1,0 +1,130 @@
+"""The types of model fields: finite numbers, vectors, angles with units. numpy and pydantic only.
+
+The comment behind a field is its description in the schema of model files."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar, dataclass_transform
+
+import numpy as np
+import pydantic
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field
+from pydantic_core import ArgsKwargs
+
+from pliant.errors import ModelError
+from pliant.model.messages import closest, explain, listed, shown
+
+T = TypeVar("T")
+
+DEGREE = math.pi / 180.0
+ANGLE_UNITS = {"rad": 1.0, "deg": DEGREE}
+
+
+def parse_angle(value: Any) -> Any:
+    """A number is radians; text is a number and one of ANGLE_UNITS: "30 deg"."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.]*)\s*", value)
+    if match is None:
+        raise ValueError(f'"{value}" is not a number with a unit; write a number of radians or text like "30 deg"')
+    number, unit = match.groups()
+    if unit not in ANGLE_UNITS:
+        found = f'the unit "{unit}"' if unit else "no unit"
+        raise ValueError(f'"{value}" has {found}; an angle in text takes "deg" or "rad", as in "30 deg"')
+    return float(number) * ANGLE_UNITS[unit]
+
+
+def _count(count: int) -> BeforeValidator:
+    """Refuses lists of another length in one line."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, (list, tuple)) and len(value) != count:
+            raise ValueError(f"{shown(value)} has {len(value)} values; give {count}")
+        return value
+
+    return BeforeValidator(check)
+
+
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Positive = Annotated[float, Field(allow_inf_nan=False, strict=True, gt=0)]
+NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0)]
+Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
+Vector = Annotated[tuple[Number, Number, Number], _count(3)]
+Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
+Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=80)]
+
+# for unions of a value tagged "one" and a list of values tagged "each": only the form that was given is checked
+ONE_OR_EACH = Discriminator(lambda value: "each" if isinstance(value, (list, tuple)) else "one")
+# for unions of a text tagged "text" and something else tagged "other"
+TEXT_OR_OTHER = Discriminator(lambda value: "text" if isinstance(value, str) else "other")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=False, field_specifiers=(dataclasses.field,))
+def described(cls: type[T]) -> type[T]:
+    """A frozen dataclass that pydantic checks however it is made: in Python, from TOML, from JSON.
+
+    Errors of pydantic become ModelError with the place and the allowed values."""
+    cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
+    made = pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls)
+    checked: Callable[..., None] = made.__init__
+
+    def __init__(self: Any, *args: Any, **fields: Any) -> None:  # noqa: N807
+        try:
+            checked(self, *args, **fields)
+        except pydantic.ValidationError as error:
+            given = dict(zip(_field_names(made), args, strict=False)) | fields
+            raise ModelError(explain(error, _title(cls, given), given)) from None
+
+    __init__.__wrapped__ = checked  # type: ignore[attr-defined]
+    made.__init__ = __init__  # type: ignore[method-assign]
+    return made  # type: ignore[return-value]
+
+
+def _title(cls: type, given: dict[str, Any]) -> str:
+    """How messages call it: joint 'elbow', roll-pitch-yaw."""
+    title = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+    return f"{title} '{given['name']}'" if isinstance(given.get("name"), str) else title
+
+
+def _field_names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
+@classmethod  # type: ignore[misc]
+def _tidy(cls: type, value: Any) -> Any:
+    """Before the fields are checked: values get their names, numpy becomes plain, unknown keys are refused."""
+    if isinstance(value, dict):
+        _check_keys(cls, value)
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, ArgsKwargs):
+        names = _field_names(cls)
+        if len(value.args) > len(names):
+            raise ValueError(f"{len(value.args)} values given; it takes at most {len(names)}: {listed(names, 20)}")
+        named, rest = dict(zip(names, value.args, strict=False)), value.kwargs or {}
+        for twice in named.keys() & rest.keys():
+            raise ValueError(f"'{twice}' is given twice, by place and by name; give it once")
+        _check_keys(cls, rest)
+        return ArgsKwargs((), {key: _plain(item) for key, item in (named | rest).items()})
+    return value
+
+
+def _check_keys(cls: type, given: dict[str, Any]) -> None:
+    allowed = _field_names(cls)
+    unknown = [key for key in given if key not in allowed]
+    lines = [
+        f"unknown key '{key}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}" for key in unknown
+    ]
+    if lines:
+        raise ValueError("\n".join(lines))
+
+
+def _plain(value: Any) -> Any:
+    """numpy arrays and scalars as lists and numbers, also inside lists."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,117 @@
+"""The order of things: bodies in tree order as declared, their joints, and the names of all coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.model.bodies import Body, Frame, attitude_matrix
+from pliant.model.joints import Joint
+
+if TYPE_CHECKING:
+    from pliant.model.model import Base, Model
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body with its inboard joint and its place in the state."""
+
+    body: Body
+    joint: Joint
+    parent: int  # row of the parent, -1 = world
+    seat: Frame  # of the joint on the parent
+    q: int  # first coordinate
+    v: int  # first velocity
+
+    @property
+    def q_slice(self) -> slice:
+        return slice(self.q, self.q + len(self.joint.row.coordinates))
+
+    @property
+    def v_slice(self) -> slice:
+        return slice(self.v, self.v + len(self.joint.row.velocities))
+
+
+def find_frame(model: Model, place: str | Frame) -> Frame:
+    """The frame a place means: given in place, a named frame, a body's own frame, or the world."""
+    if isinstance(place, Frame):
+        return place
+    for frame in model.frames:
+        if frame.name == place:
+            return frame
+    return Frame(body=place)
+
+
+def base_joint(base: Base, body: Body) -> Joint:
+    """The joint of the body that no declared joint carries."""
+    if base.kind == "fixed":
+        seat = Frame(body="world", position=base.position, attitude=base.attitude)
+        return Joint(name=body.name, kind="fixed", child=body.name, parent=seat)
+    R = attitude_matrix(base.attitude)
+    if base.kind == "planar":
+        velocity = R @ np.array(base.velocity)
+        q0 = (base.position[0], base.position[1], math.atan2(R[1, 0], R[0, 0]))
+        return Joint(name=body.name, kind="planar", child=body.name, q0=q0, v0=(velocity[0], velocity[1], base.spin[2]))
+    return Joint(
+        name=body.name,
+        kind="floating",
+        child=body.name,
+        q0=(*base.position, *matrix_quaternion(R)),
+        v0=(*base.velocity, *base.spin),
+    )
+
+
+def matrix_quaternion(R: np.ndarray) -> tuple[float, float, float, float]:
+    """Unit quaternion x y z w, w >= 0, of a rotation matrix (Shepperd: the largest component first)."""
+    squares = np.array(
+        [
+            1 + R[0, 0] - R[1, 1] - R[2, 2],
+            1 - R[0, 0] + R[1, 1] - R[2, 2],
+            1 - R[0, 0] - R[1, 1] + R[2, 2],
+            1 + R[0, 0] + R[1, 1] + R[2, 2],
+        ]
+    )
+    # 4 q q^T, whose largest row is the best conditioned
+    outer = np.array(
+        [
+            [squares[0], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
+            [R[0, 1] + R[1, 0], squares[1], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
+            [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], squares[2], R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], squares[3]],
+        ]
+    )
+    q = outer[int(np.argmax(squares))]
+    q = q / np.linalg.norm(q) * (1.0 if q[3] >= 0 else -1.0)
+    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
+
+
+def build_tree(model: Model) -> tuple[Link, ...]:
+    """Parents before children, otherwise as declared. The model has been checked: no cycles, one joint per body."""
+    carried = {joint.child: joint for joint in model.joints}
+    joints = {body.name: carried.get(body.name) or base_joint(model.base, body) for body in model.bodies}
+    seats = {name: find_frame(model, joint.parent) for name, joint in joints.items()}
+    links: list[Link] = []
+    place = {"world": -1}
+    waiting = list(model.bodies)
+    q = v = 0
+    while waiting:
+        body = next(body for body in waiting if seats[body.name].body in place)
+        waiting.remove(body)
+        joint, seat = joints[body.name], seats[body.name]
+        place[body.name] = len(links)
+        links.append(Link(body, joint, place[seat.body], seat, q, v))
+        q += len(joint.row.coordinates)
+        v += len(joint.row.velocities)
+    return tuple(links)
+
+
+def column_names(links: tuple[Link, ...], of: str) -> tuple[str, ...]:
+    """Names of the coordinates or velocities: "elbow", "base.x", "wrist.qw"."""
+    return tuple(
+        f"{link.joint.name}.{part}" if part else link.joint.name
+        for link in links
+        for part in getattr(link.joint.row, of)
+    )

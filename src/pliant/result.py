@@ -1,0 +1,147 @@
+"""Result: what a run gives back. Arrays now, labelled dataset and files on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError
+from pliant.model.model import Model
+from pliant.system.memory import evaluate_dense
+
+if TYPE_CHECKING:
+    import xarray
+
+Array = NDArray[np.float64]
+
+CONTACT = np.dtype(
+    [
+        ("point", "U80"),
+        ("t_start", np.float64),
+        ("t_end", np.float64),
+        ("v_in", np.float64),
+        ("v_out", np.float64),
+        ("peak_normal", np.float64),
+        ("impulse", np.float64),
+        ("work", np.float64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something located in time: a limit reached, a crossing."""
+
+    name: str
+    t: float  # [s]
+    direction: str  # "rising" or "falling"
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Pieces of dense output, one per step."""
+
+    starts: Array
+    steps: Array
+    terms: Array  # (pieces, terms, n_y)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One run. t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
+
+    model: Model
+    t: Array  # (rows) [s]
+    q: Array  # (rows, n_q)
+    v: Array  # (rows, n_v)
+    energy: dict[str, Array]  # kinetic, gravity, elastic and every work, each (rows) [J]
+    outputs: dict[str, Array]  # the model's outputs, each (rows, columns)
+    events: tuple[Event, ...]
+    status: str  # "done", "stopped", "failed" or "interrupted"
+    reason: str
+    audit: dict[str, float]
+    stats: dict[str, float]
+    settings: dict[str, Any]  # how it was run
+    inputs: Array  # (rows, n_inputs) held commands of the controllers
+    dense: Dense | None = field(default=None, repr=False)
+    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the run came to its end as asked (a stop that the model asked for counts)."""
+        return self.status in ("done", "stopped")
+
+    def at(self, t: ArrayLike) -> tuple[Array, Array]:
+        """(q, v) at any time of the run, from the dense output; t a number or an array."""
+        if self.dense is None or len(self.dense.starts) == 0:
+            raise ModelError("this run kept no dense output; call simulate with dense=True (the default)")
+        times = np.asarray(t, dtype=np.float64)
+        first, last = self.dense.starts[0], self.dense.starts[-1] + self.dense.steps[-1]
+        slack = 1e-12 * max(1.0, abs(first), abs(last))
+        # also refuses NaN
+        if not np.all((times >= first - slack) & (times <= last + slack)):
+            raise ModelError(f"t = {t} lies outside the run, which goes from {first:g} s to {last:g} s")
+        y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
+        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
+        q, v = y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()
+        for link in self.model.links:
+            if link.joint.kind in ("spherical", "floating"):
+                last_four = slice(link.q_slice.stop - 4, link.q_slice.stop)
+                q[..., last_four] /= np.linalg.norm(q[..., last_four], axis=-1, keepdims=True)
+        return q, v
+
+    def column(self, name: str) -> Array:
+        """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
+        if name in self.model.coordinates:
+            return self.q[:, self.model.coordinates.index(name)]
+        if name.endswith(".rate") and name.removesuffix(".rate") in self.model.velocities:
+            return self.v[:, self.model.velocities.index(name.removesuffix(".rate"))]
+        rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
+        raise ModelError(f"no column {name!r}; there are {', '.join(self.model.coordinates)}, {rates}")
+
+    def placements(self, t: ArrayLike | None = None) -> tuple[Array, Array]:
+        """World attitude (times, bodies, 3, 3) and position (times, bodies, 3) of every body, for drawing."""
+        from pliant.dynamics import prepare
+
+        q = self.q if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
+        return prepare(self.model).placements(np.ascontiguousarray(q))
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Everything over time, labelled (xarray)."""
+        import xarray
+
+        time = ("time", self.t, {"units": "s"})
+        variables: dict[str, Any] = {
+            "q": (("time", "coordinate"), self.q),
+            "v": (("time", "velocity"), self.v),
+        }
+        for name, values in self.energy.items():
+            variables[f"energy_{name}"] = ("time", values, {"units": "J"})
+        for name, values in self.outputs.items():
+            variables[f"output_{name}"] = (("time", f"{name}_component"), values)
+        coordinates = {
+            "time": time,
+            "coordinate": list(self.model.coordinates),
+            "velocity": list(self.model.velocities),
+        }
+        return xarray.Dataset(variables, coordinates, {"model": self.model.name, "status": self.status})
+
+    def save(self, path: str | Path) -> None:
+        """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
+        from pliant.io.result_file import save_result
+
+        save_result(self, Path(path))
+
+    def __repr__(self) -> str:
+        end = f"t = {self.t[-1]:g} s" if len(self.t) else "no rows"
+        residual = self.audit.get("energy_residual", float("nan"))
+        return (
+            f"<Result of {self.model.name!r}: {self.status} at {end}, {len(self.t)} rows, "
+            f"energy residual {residual:.1e}{'' if self.is_ok else ', ' + self.reason}>"
+        )

@@ -1,0 +1,331 @@
+"""pack(model) -> System: the only writer of tables. Python objects become rows; nothing is decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model.bodies import Frame
+from pliant.model.joints import Joint
+from pliant.model.model import Model
+from pliant.model.signals import Chirp, Constant, Cycloid, Product, Ramp, Sine, Step, Sum, Table
+from pliant.model.tree import Link, find_frame
+from pliant.system import tables
+from pliant.system.tables import Crossing, JointKind, Power, Quantity, SignalKind, System, rows
+
+KIND = {kind.name.lower(): kind for kind in JointKind}
+UPPER = np.triu_indices(3)
+
+
+@dataclass
+class Packed:
+    """A model as tables, with what Python needs to know about them."""
+
+    model: Model
+    system: System
+    breakpoints: NDArray[np.float64]  # kinks of all signals [s]
+    n_inputs: int
+    event_names: tuple[str, ...]
+    outputs: Any  # OUTPUT rows
+    frame_rows: dict[str, int]  # row of every named frame and body
+
+
+@dataclass
+class _SignalTable:
+    """Signals collected on the way, parts before wholes, equal ones once."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    links: list[int] = field(default_factory=list)
+    pool: list[float] = field(default_factory=list)
+    kinks: set[float] = field(default_factory=set)
+    known: dict[Any, int] = field(default_factory=dict)
+
+    def add(self, signal: Any) -> int:
+        """Row of a signal, -1 for none and for constant zero."""
+        if signal is None or signal == "free" or (isinstance(signal, Constant) and signal.value == 0.0):
+            return -1
+        if signal not in self.known:
+            row = self._row(signal)
+            self.rows.append(row)
+            self.known[signal] = len(self.rows) - 1
+        return self.known[signal]
+
+    def _row(self, signal: Any) -> dict[str, Any]:
+        if isinstance(signal, Constant):
+            return {"kind": SignalKind.CONSTANT, "a": signal.value}
+        if isinstance(signal, Step):
+            self.kinks.add(signal.time)
+            return {"kind": SignalKind.STEP, "a": signal.before, "b": signal.after, "c": signal.time}
+        if isinstance(signal, (Ramp, Cycloid)):
+            self.kinks.update((signal.start, signal.end))
+            kind = SignalKind.RAMP if isinstance(signal, Ramp) else SignalKind.CYCLOID
+            return {"kind": kind, "a": signal.before, "b": signal.after, "c": signal.start, "d": signal.end}
+        if isinstance(signal, Sine):
+            return {
+                "kind": SignalKind.SINE,
+                "a": signal.offset,
+                "b": signal.amplitude,
+                "c": signal.omega,
+                "d": signal.phase,
+            }
+        if isinstance(signal, Chirp):
+            self.kinks.update((signal.start, signal.end))
+            sweep = {"c": signal.omega0, "d": signal.omega1, "e": signal.start, "f": signal.end}
+            return {"kind": SignalKind.CHIRP, "a": signal.offset, "b": signal.amplitude, **sweep}
+        if isinstance(signal, Table):
+            return self._table_row(signal)
+        assert isinstance(signal, (Sum, Product))
+        parts = signal.terms if isinstance(signal, Sum) else signal.factors
+        members = [self._part(part) for part in parts]
+        first = len(self.links)
+        self.links.extend(members)
+        kind = SignalKind.SUM if isinstance(signal, Sum) else SignalKind.PRODUCT
+        return {"kind": kind, "first": first, "count": len(members)}
+
+    def _part(self, signal: Any) -> int:
+        """Like add, but a constant zero is a row too: a product with it is zero."""
+        if isinstance(signal, Constant) and signal.value == 0.0:
+            self.rows.append(self._row(signal))
+            return len(self.rows) - 1
+        return self.add(signal)
+
+    def _table_row(self, signal: Table) -> dict[str, Any]:
+        from scipy.interpolate import CubicSpline  # only models with tables pay for this import
+
+        times = np.array(signal.times)
+        spline = CubicSpline(times, signal.values, bc_type=signal.ends)
+        self.kinks.update(times.tolist())
+        first = len(self.pool)
+        self.pool.extend(times.tolist())
+        self.pool.extend(spline.c.T.ravel().tolist())
+        ends = {"a": signal.values[0], "b": signal.values[-1]}
+        return {"kind": SignalKind.TABLE, "first": first, "count": len(times), **ends}
+
+
+def pack(model: Model) -> Packed:
+    """Write all tables of a model."""
+    signals = _SignalTable()
+    inputs = _inputs(model)
+    dofs = _dofs(model, signals, inputs)
+    frames, frame_rows = _frames(model)
+    loads = _loads(model, signals, frames)
+    limits = _limits(model)
+    events, event_names = _events(model, limits, frame_rows)
+    signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
+    frame_table = rows(len(frames), tables.FRAME)
+    index = {link.body.name: i for i, link in enumerate(model.links)} | {"world": -1}
+    for row, frame in zip(frame_table, frames, strict=True):
+        row.body, row.R_BF, row.p_BF = index[frame.body], frame.matrix.ravel(), frame.position
+    quadratures = _quadratures(model, dofs, loads, limits)
+    bodies = _bodies(model, dofs)
+    system = System(
+        world=_world(model, bodies, dofs, loads, events, quadratures),
+        bodies=bodies,
+        dofs=dofs,
+        signals=signal_rows,
+        frames=frame_table,
+        loads=loads,
+        limits=limits,
+        events=events,
+        quadratures=np.array(quadratures, np.int64),
+        links=np.array(signals.links, np.int64),
+        pool=np.array(signals.pool, np.float64),
+    )
+    return Packed(model, system, np.array(sorted(signals.kinks)), len(inputs), event_names, _outputs(model, frame_rows), frame_rows)
+
+
+def _fill(table: Any, contents: list[dict[str, Any]]) -> Any:
+    for row, content in zip(table, contents, strict=True):
+        for name, value in content.items():
+            setattr(row, name, value)
+    return table
+
+
+def _bodies(model: Model, dofs: Any) -> Any:
+    bodies = rows(len(model.links), tables.BODY)
+    for row, link in zip(bodies, model.links, strict=True):
+        body, joint = link.body, link.joint
+        own = dofs[link.v_slice]
+        row.parent, row.kind, row.q, row.v = link.parent, KIND[joint.kind], link.q, link.v
+        row.n_q, row.n_v = len(joint.row.coordinates), len(joint.row.velocities)
+        row.is_driven, row.has_armature = np.any(own.motion >= 0), np.any(own.armature > 0)
+        row.has_ball_spring = not joint.row.has_plain_rates and np.any(own.stiffness > 0)
+        row.mass, row.com, row.c = body.total_mass, body.centre, body.total_mass * body.centre
+        row.I, row.J = body.inertia_about_centre[UPPER], body.inertia_about_origin[UPPER]
+        row.p_PJ = link.seat.position
+        _place_joint(row, link.seat.matrix, joint)
+    return bodies
+
+
+def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
+    """Seat and axis, and the three matrices of a turn about the axis."""
+    axis = np.array(joint.axis if joint.axis is not None else (0.0, 0.0, 1.0))
+    axis = axis / np.linalg.norm(axis)
+    x, y, z = axis
+    along = np.outer(axis, axis)
+    row.R_PJ, row.axis = R_PJ.ravel(), axis
+    row.R_cos = (R_PJ @ (np.eye(3) - along)).ravel()
+    row.R_sin = (R_PJ @ np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])).ravel()
+    row.R_one = (R_PJ @ along).ravel()
+
+
+def _dofs(model: Model, signals: _SignalTable, inputs: dict[int, int]) -> Any:
+    dofs = rows(len(model.velocities), tables.DOF)
+    for i, link in enumerate(model.links):
+        joint = link.joint
+        given = {name: joint.each(name) for name in ("stiffness", "rest", "damping", "armature", "gear", "motor", "motion")}
+        for k in range(len(joint.row.velocities)):
+            row = dofs[link.v + k]
+            row.body = i
+            row.q = link.q + k if joint.row.has_plain_rates else -1
+            row.stiffness, row.rest, row.damping = (given[name][k] for name in ("stiffness", "rest", "damping"))
+            row.gear = given["gear"][k]
+            row.armature = given["armature"][k] * row.gear**2
+            row.motor = signals.add(given["motor"][k])
+            row.motion = _motion_row(signals, given["motion"][k])
+            row.input = inputs.get(link.v + k, -1)
+    return dofs
+
+
+def _motion_row(signals: _SignalTable, motion: Any) -> int:
+    """A motion held at zero is a motion too."""
+    return -1 if motion is None or motion == "free" else signals._part(motion)
+
+
+def _inputs(model: Model) -> dict[int, int]:
+    """Velocity -> held command, in the order of the controllers and their joints."""
+    by_name = {link.joint.name: link for link in model.links}
+    driven = [by_name[name] for controller in model.controllers for name in controller.joints]
+    velocities = [j for link in driven for j in range(link.v_slice.start, link.v_slice.stop)]
+    return {j: k for k, j in enumerate(velocities)}
+
+
+def _frames(model: Model) -> tuple[list[Frame], dict[str, int]]:
+    """Every named frame and every body's own frame; loads add theirs."""
+    frames = [Frame(body=link.body.name) for link in model.links] + list(model.frames)
+    names = [link.body.name for link in model.links] + [frame.name for frame in model.frames]
+    return frames, {name: k for k, name in enumerate(names) if name}
+
+
+def _loads(model: Model, signals: _SignalTable, frames: list[Frame]) -> Any:
+    loads = rows(len(model.loads), tables.LOAD)
+    for row, load in zip(loads, model.loads, strict=True):
+        row.frame = len(frames)
+        frames.append(find_frame(model, load.frame))
+        row.is_couple, row.is_follower = load.kind == "couple", load.axes == "body"
+        row.signal = [signals.add(load.x), signals.add(load.y), signals.add(load.z)]
+    return loads
+
+
+def _limits(model: Model) -> Any:
+    contents: list[dict[str, Any]] = []
+    for link in model.links:
+        for k, limit in enumerate(link.joint.each("limit")):
+            if limit is None or limit == "none":
+                continue
+            for side, bound in ((-1, limit.lower), (1, limit.upper)):
+                if bound is not None:
+                    contents.append(
+                        {
+                            "dof": link.v + k,
+                            "side": side,
+                            "phase": len(contents),
+                            "is_hard": limit.stiffness is None,
+                            "bound": bound,
+                            "stiffness": limit.stiffness or 0.0,
+                            "damping": limit.damping,
+                        }
+                    )
+    return _fill(rows(len(contents), tables.LIMIT), contents)
+
+
+def _events(model: Model, limits: Any, frame_rows: dict[str, int]) -> tuple[Any, tuple[str, ...]]:
+    contents: list[dict[str, Any]] = []
+    names = []
+    for k, limit in enumerate(limits):
+        contents.append({"limit": k, "is_stop": limit.is_hard})
+        names.append(f"{model.velocities[limit.dof]} at its {'upper' if limit.side > 0 else 'lower'} limit")
+    direction = {"rising": 1, "falling": -1, "both": 0}
+    for crossing in model.crossings:
+        measure, index, component = find_measure(model, crossing.of, frame_rows)
+        contents.append(
+            {
+                "limit": -1,
+                "measure": measure,
+                "index": index,
+                "component": component,
+                "direction": direction[crossing.direction],
+                "is_stop": crossing.action == "stop",
+                "value": crossing.value,
+            }
+        )
+        names.append(crossing.name)
+    return _fill(rows(len(contents), tables.EVENT), contents), tuple(names)
+
+
+def find_measure(model: Model, of: str, frame_rows: dict[str, int]) -> tuple[Crossing, int, int]:
+    """(what, index, component) of a crossing's quantity; coordinates come before frames."""
+    if of in model.coordinates:
+        return Crossing.COORDINATE, model.coordinates.index(of), 0
+    if of.endswith(".rate") and of.removesuffix(".rate") in model.velocities:
+        return Crossing.RATE, model.velocities.index(of.removesuffix(".rate")), 0
+    name, _, component = of.rpartition(".")
+    return Crossing.FRAME, frame_rows[name], "xyz".index(component)
+
+
+WIDTH = {"attitude": 4, "reaction": 6}
+
+
+def _outputs(model: Model, frame_rows: dict[str, int]) -> Any:
+    joints = {link.joint.name: i for i, link in enumerate(model.links)}
+    outputs = rows(len(model.outputs), tables.OUTPUT)
+    column = 0
+    for row, output in zip(outputs, model.outputs, strict=True):
+        row.quantity = Quantity[output.quantity.upper()]
+        row.count = WIDTH.get(output.quantity, 3)
+        if row.quantity < Quantity.REACTION:
+            row.index = frame_rows[output.of]
+        elif row.quantity == Quantity.REACTION:
+            row.index = joints[output.of]
+        else:
+            link = model.links[joints[output.of]]
+            row.index, row.count = link.v, link.v_slice.stop - link.v
+        row.column = column
+        column += row.count
+    return outputs
+
+
+def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any) -> list[int]:
+    """Only works that can occur in this model are integrated."""
+    occurs = {
+        Power.MOTOR: np.any(dofs.motor >= 0) or np.any(dofs.input >= 0),
+        Power.DAMPER: np.any(dofs.damping > 0),
+        Power.LOAD: len(loads) > 0,
+        Power.DRIVE: np.any(dofs.motion >= 0),
+        Power.LIMIT: np.any(limits.stiffness > 0) if len(limits) else False,
+    }
+    return [int(kind) for kind, does in occurs.items() if does]
+
+
+def _world(model: Model, bodies: Any, dofs: Any, loads: Any, events: Any, quadratures: list[int]) -> Any:
+    world = rows(1, tables.WORLD)
+    row = world[0]
+    row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), len(quadratures)
+    row.has_drives = np.any(dofs.motion >= 0)
+    row.has_ball_springs = np.any(bodies.has_ball_spring)
+    row.needs_placement = np.any(loads.is_follower == 0) if len(loads) else False
+    row.has_rate_events = np.any(events.measure == Crossing.RATE) if len(events) else False
+    row.has_frame_events = np.any(events.measure == Crossing.FRAME) if len(events) else False
+    row.is_spherical_chain = _is_spherical_chain(model.links, bodies)
+    row.gravity = model.gravity
+    return world
+
+
+def _is_spherical_chain(links: tuple[Link, ...], bodies: Any) -> bool:
+    serial = all(link.parent == i - 1 for i, link in enumerate(links))
+    kinds = [link.joint.kind for link in links]
+    plain = not np.any(bodies.has_armature) and not np.any(bodies.is_driven)
+    return serial and plain and kinds[0] in ("spherical", "floating") and all(kind == "spherical" for kind in kinds[1:])

@@ -1,0 +1,25 @@
+"""Why a compiled loop came back, and what a kernel may report. Kernels never raise: they return one of these."""
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Return codes of kernels; errors.py turns them into sentences with time, body and advice."""
+
+    OK = 0
+    # the loop comes back and can be resumed
+    DONE = 1
+    BUFFER_FULL = 2
+    SAMPLE = 3
+    PAUSE = 4
+    SWITCHED = 5  # the event handler changed the phase: integrators drop their memory
+    # the loop comes back for good: what was reached is kept
+    STOPPED = 10  # a user's crossing with action "stop", or a limit without stiffness
+    STEP_TOO_SMALL = 11
+    NOT_FINITE = 12
+    SINGULAR = 13  # a pivot <= 0 in the formulation; run.body says where
+    TOO_MANY_STEPS = 14
+    EVENT_NOT_LOCATED = 15
+    # set by Python, never by a kernel
+    INTERRUPTED = 16  # Ctrl-C
+    CONTROLLER_FAILED = 17

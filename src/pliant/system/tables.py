@@ -1,0 +1,236 @@
+"""System: how compiled code sees a model. Plain record tables, one row per thing, written only by pack.py.
+
+Imports numpy only. SI units, radians. Axes: W world, P parent body, J joint, B body; R_AB turns B-components into A.
+Symmetric 3x3 matrices are stored as six numbers (xx, xy, xz, yy, yz, zz), general ones as nine, row by row.
+"""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class JointKind(IntEnum):
+    FIXED = 0
+    REVOLUTE = 1
+    PRISMATIC = 2
+    CYLINDRICAL = 3
+    UNIVERSAL = 4
+    PLANAR = 5
+    SPHERICAL = 6
+    FLOATING = 7
+
+
+class SignalKind(IntEnum):
+    CONSTANT = 0  # a
+    STEP = 1  # a before, b from time c on
+    RAMP = 2  # a until time c, b from time d on, straight between
+    CYCLOID = 3  # as RAMP, but with zero rate and zero second derivative at both ends
+    SINE = 4  # a + b sin(c t + d)
+    CHIRP = 5  # a + b sin(phase), rate of phase going from c to d while t goes from e to f (and staying there)
+    TABLE = 6  # cubic pieces in the pool: knots, then four coefficients per piece
+    SUM = 7  # of `count` earlier signals, listed in links
+    PRODUCT = 8
+
+
+class Power(IntEnum):
+    """Columns of work.power and of the quadratures in z: every way energy enters or leaves."""
+
+    MOTOR = 0
+    DAMPER = 1
+    LOAD = 2
+    DRIVE = 3  # prescribed motion
+    LIMIT = 4  # compliant stops, spring and damper together
+
+
+class Crossing(IntEnum):
+    """What a user's event function measures."""
+
+    COORDINATE = 0  # q[index] - value
+    RATE = 1  # v[index] - value
+    FRAME = 2  # world component of a frame's origin - value
+
+
+class Quantity(IntEnum):
+    """What an output records."""
+
+    POSITION = 0
+    VELOCITY = 1
+    ACCELERATION = 2
+    ATTITUDE = 3
+    SPIN = 4
+    REACTION = 5
+    SPRING = 6
+    MOTOR = 7
+    DRIVE = 8
+    DAMPER = 9
+    LIMIT = 10
+
+
+BODY = np.dtype(
+    [
+        ("parent", np.int64),  # row in bodies, -1 = world
+        ("kind", np.int64),  # JointKind of the inboard joint
+        ("q", np.int64),  # first coordinate
+        ("v", np.int64),  # first velocity
+        ("n_q", np.int64),
+        ("n_v", np.int64),
+        ("is_driven", np.int64),  # 1: some coordinate has a prescribed motion
+        ("has_armature", np.int64),
+        ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
+        ("mass", np.float64),  # [kg]
+        ("c", np.float64, (3,)),  # first moment, mass times mass centre [kg m] B
+        ("J", np.float64, (6,)),  # inertia about the body origin [kg m^2] B
+        ("com", np.float64, (3,)),  # mass centre [m] B
+        ("I", np.float64, (6,)),  # inertia about the mass centre [kg m^2] B
+        ("R_PJ", np.float64, (9,)),  # joint seat in the parent
+        ("p_PJ", np.float64, (3,)),  # [m] P
+        ("axis", np.float64, (3,)),  # unit, J (and B: the axis is not turned by its own joint)
+        # a turn by angle a about the axis: R_PB = cos(a) R_cos + sin(a) R_sin + R_one
+        ("R_cos", np.float64, (9,)),
+        ("R_sin", np.float64, (9,)),
+        ("R_one", np.float64, (9,)),
+    ],
+    align=True,
+)
+
+DOF = np.dtype(
+    [
+        ("body", np.int64),
+        ("q", np.int64),  # the coordinate whose rate this is, -1 for quaternion-like joints
+        ("motor", np.int64),  # signal row, -1 = none
+        ("motion", np.int64),  # signal row of the prescribed motion, -1 = free
+        ("input", np.int64),  # held controller command, -1 = none
+        ("stiffness", np.float64),  # [N/m, N m/rad]
+        ("rest", np.float64),  # [m, rad]
+        ("damping", np.float64),  # [N s/m, N m s/rad]
+        ("armature", np.float64),  # on the joint side: gear^2 times rotor inertia [kg, kg m^2]
+        ("gear", np.float64),  # joint torque per motor torque
+    ],
+    align=True,
+)
+
+SIGNAL = np.dtype(
+    [
+        ("kind", np.int64),
+        ("first", np.int64),  # in pool (TABLE) or links (SUM, PRODUCT)
+        ("count", np.int64),
+        ("a", np.float64),
+        ("b", np.float64),
+        ("c", np.float64),
+        ("d", np.float64),
+        ("e", np.float64),
+        ("f", np.float64),
+    ],
+    align=True,
+)
+
+FRAME = np.dtype(
+    [
+        ("body", np.int64),  # -1 = world
+        ("R_BF", np.float64, (9,)),
+        ("p_BF", np.float64, (3,)),  # [m] B
+    ],
+    align=True,
+)
+
+LOAD = np.dtype(
+    [
+        ("frame", np.int64),
+        ("is_couple", np.int64),
+        ("is_follower", np.int64),  # components in the frame's own axes, else world
+        ("signal", np.int64, (3,)),  # rows, -1 = zero
+    ],
+    align=True,
+)
+
+LIMIT = np.dtype(
+    [
+        ("dof", np.int64),
+        ("side", np.int64),  # +1 upper, -1 lower
+        ("phase", np.int64),  # row in work.phase
+        ("is_hard", np.int64),  # no stiffness: reaching it ends the run
+        ("bound", np.float64),  # [m, rad]
+        ("stiffness", np.float64),
+        ("damping", np.float64),
+    ],
+    align=True,
+)
+
+# One row per event function, in the order the event kernel fills them: limits first, then the user's crossings.
+EVENT = np.dtype(
+    [
+        ("limit", np.int64),  # row in limits, -1 = a user's crossing
+        ("measure", np.int64),  # Crossing
+        ("index", np.int64),  # coordinate, velocity or frame
+        ("component", np.int64),  # 0, 1, 2 for FRAME
+        ("direction", np.int64),  # -1 falling, +1 rising, 0 both
+        ("is_stop", np.int64),
+        ("value", np.float64),
+    ],
+    align=True,
+)
+
+OUTPUT = np.dtype(
+    [
+        ("quantity", np.int64),
+        ("index", np.int64),  # frame, body (REACTION) or first velocity (forces in joints)
+        ("count", np.int64),  # columns
+        ("column", np.int64),  # first column
+    ],
+    align=True,
+)
+
+WORLD = np.dtype(
+    [
+        ("n_q", np.int64),
+        ("n_v", np.int64),
+        ("n_z", np.int64),
+        ("has_drives", np.int64),  # some motion is prescribed
+        ("has_ball_springs", np.int64),
+        ("needs_placement", np.int64),  # forces or events look at world placements
+        ("has_rate_events", np.int64),
+        ("has_frame_events", np.int64),
+        ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
+        ("gravity", np.float64, (3,)),  # [m/s^2] W
+    ],
+    align=True,
+)
+
+
+class System(NamedTuple):
+    """All tables of one model; shared by threads, never written after pack."""
+
+    world: Any  # one row
+    bodies: Any
+    dofs: Any
+    signals: Any
+    frames: Any
+    loads: Any
+    limits: Any
+    events: Any
+    quadratures: Any  # int64: which work column each z is
+    links: Any  # int64: signal rows of sums and products
+    pool: Any  # float64: cubic tables
+
+
+def rows(count: int, dtype: np.dtype) -> Any:
+    """A zeroed table: C-contiguous, writable, fields by attribute (also under NUMBA_DISABLE_JIT=1)."""
+    return np.zeros(count, dtype).view(np.recarray)
+
+
+def empty_system() -> System:
+    """The smallest System: its numba type is the type of all of them."""
+    return System(
+        world=rows(1, WORLD),
+        bodies=rows(0, BODY),
+        dofs=rows(0, DOF),
+        signals=rows(0, SIGNAL),
+        frames=rows(0, FRAME),
+        loads=rows(0, LOAD),
+        limits=rows(0, LIMIT),
+        events=rows(0, EVENT),
+        quadratures=np.zeros(0, np.int64),
+        links=np.zeros(0, np.int64),
+        pool=np.zeros(0, np.float64),
+    )

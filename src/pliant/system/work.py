@@ -1,0 +1,124 @@
+"""Work: scratch that several kernels share, one per thread, grouped by the stage that fills it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.system.tables import Power, System, rows
+
+BODY_WORK = np.dtype(
+    [
+        # filled by kinematics/tree.py: move
+        ("R", np.float64, (9,)),  # R_PB
+        ("o", np.float64, (3,)),  # from the parent's origin to this body's [m] P
+        ("v", np.float64, (3,)),  # velocity of the body origin [m/s] B
+        ("w", np.float64, (3,)),  # angular velocity [rad/s] B
+        ("v_J", np.float64, (3,)),  # velocity across the joint [m/s] B
+        ("w_J", np.float64, (3,)),  # angular velocity across the joint [rad/s] B
+        ("zv", np.float64, (3,)),  # acceleration left when all vdot and the parent's acceleration vanish [m/s^2] B
+        ("zw", np.float64, (3,)),  # [rad/s^2] B
+        ("Sv", np.float64, (18,)),  # joint subspace, six columns of three; used where n_v > 1
+        ("Sw", np.float64, (18,)),
+        # filled by kinematics/tree.py: place (only where world.needs_placement)
+        ("R_WB", np.float64, (9,)),
+        ("p_WB", np.float64, (3,)),  # [m] W
+        # filled by forces/gather.py; gravity is not among them
+        ("f", np.float64, (3,)),  # external force [N] B
+        ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
+        # private to formulations/articulated.py
+        ("A", np.float64, (6,)),  # articulated inertia, blocks vv, vw, ww
+        ("B", np.float64, (9,)),
+        ("C", np.float64, (6,)),
+        ("pf", np.float64, (3,)),  # bias wrench
+        ("pn", np.float64, (3,)),
+        ("Ev", np.float64, (18,)),  # l^-1 U^T: one row (Ev, Ew) per velocity, zero where the motion is prescribed
+        ("Ew", np.float64, (18,)),
+        ("l", np.float64, (6,)),  # inverse pivots (spherical: the factor of C)
+        ("t", np.float64, (6,)),  # l^-1 (tau - S^T p')
+        ("a", np.float64, (3,)),  # acceleration of the body origin minus gravity [m/s^2] B
+        ("al", np.float64, (3,)),  # angular acceleration [rad/s^2] B
+        # private to formulations/boltzmann_hamel.py; all in B
+        ("g", np.float64, (3,)),  # gravity [m/s^2]
+        ("aJ", np.float64, (3,)),  # acceleration of the body origin [m/s^2]
+        ("wdot", np.float64, (3,)),  # rate of w [rad/s^2]
+        ("P", np.float64, (3,)),  # momentum of this body and all it carries [kg m/s]
+        ("H", np.float64, (3,)),  # the same, angular, about the body origin [kg m^2/s]
+        ("Pd", np.float64, (3,)),  # component rates of P and H, minus the external forces [N]
+        ("Hd", np.float64, (3,)),  # [N m]
+        ("m_c", np.float64),  # mass of this body and all it carries
+        ("c_c", np.float64, (3,)),  # its first moment [kg m]
+        ("J_c", np.float64, (6,)),  # its inertia about the body origin [kg m^2]
+        ("L", np.float64, (6,)),  # spherical chains: factor of A, and L^-1 (B, b)
+        ("Y", np.float64, (9,)),
+        ("b", np.float64, (3,)),
+    ],
+    align=True,
+)
+
+DOF_WORK = np.dtype(
+    [
+        ("is_driven", np.int64),  # copies from the dofs table, so that formulations read one row
+        ("armature", np.float64),
+        ("tau", np.float64),  # gathered joint force [N, N m]; filled by forces/gather.py
+        ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
+        ("motion_vdot", np.float64),  # prescribed acceleration; filled by forces/gather.py
+        ("drive", np.float64),  # force that enforces the prescribed motion; filled by the formulation
+        ("row", np.float64),  # private to formulations/boltzmann_hamel.py: left side of its equation
+    ],
+    align=True,
+)
+
+SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.float64)], align=True)
+
+# discrete phase, one row per limit (later: contact); written only by the event handler
+PHASE = np.dtype([("is_active", np.int64)], align=True)
+
+RUN = np.dtype(
+    [
+        ("formulation", np.int64),  # address of the ACCELERATION kernel
+        ("derivative", np.int64),  # address of the DERIVATIVE kernel
+        ("events", np.int64),  # address of the EVENTS kernel
+        ("switch", np.int64),  # address of the SWITCH kernel
+        ("body", np.int64),  # where a kernel failed
+        ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
+    ],
+    align=True,
+)
+
+
+class Work(NamedTuple):
+    """Scratch of one thread."""
+
+    run: Any  # one row
+    bodies: Any
+    dofs: Any
+    signals: Any
+    phase: Any
+    inputs: Any  # held commands of the controllers [N, N m]
+    power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
+    qdot: Any  # (n_q) and (n_v): for event functions and outputs
+    vdot: Any
+    reaction: Any  # (n_bodies, 6) wrench by the parent on the child, child axes; for outputs
+    no_reaction: Any  # (0, 6): says that reactions are not wanted
+    matrix: Any  # (n_v, n_v), private to the running formulation
+
+
+def new_work(system: System, n_inputs: int = 0) -> Work:
+    n_bodies, n_v = len(system.bodies), len(system.dofs)
+    dofs = rows(n_v, DOF_WORK)
+    dofs.is_driven = system.dofs.motion >= 0
+    dofs.armature = system.dofs.armature
+    return Work(
+        run=rows(1, RUN),
+        bodies=rows(n_bodies, BODY_WORK),
+        dofs=dofs,
+        signals=rows(len(system.signals), SIGNAL_WORK),
+        phase=rows(len(system.limits), PHASE),
+        inputs=np.zeros(n_inputs),
+        power=np.zeros(len(Power)),
+        qdot=np.zeros(int(system.world[0].n_q)),
+        vdot=np.zeros(n_v),
+        reaction=np.zeros((n_bodies, 6)),
+        no_reaction=np.zeros((0, 6)),
+        matrix=np.zeros((n_v, n_v)),
+    )

@@ -1,0 +1,181 @@
+"""Line charts as SVG: several curves over time, linear or logarithmic, small enough for a page with many of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.view.svg import MINUS, Array, document, line_path, path, pixel, power_of_ten, text
+
+WIDTH, HEIGHT = 460.0, 270.0
+RIGHT, BOTTOM, ROW = 14.0, 34.0, 18.0
+N_COLOURS = 7
+CHARACTER = 6.4  # [px] mean width of a character of the labels
+MOST_POINTS = 1500  # per curve
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve of a chart."""
+
+    label: str
+    t: Array
+    values: Array
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From data to pixels along one axis."""
+
+    low: float
+    high: float
+    start: float  # [px] of low
+    end: float  # [px] of high
+    is_log: bool = False
+
+    def pixels(self, values: Array) -> Array:
+        """Pixels; what a logarithm cannot show becomes NaN."""
+        if self.is_log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.log10(np.where(values > 0, values, np.nan))
+        return self.start + (values - self.low) * ((self.end - self.start) / (self.high - self.low))
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Where an axis is marked, what stands there, and the power of ten drawn out of the labels."""
+
+    places: Array  # in the units of Scale.low
+    labels: tuple[str, ...]
+    power: int = 0
+
+
+# --- ranges and ticks -------------------------------------------------------------------------------------------
+
+
+def nice_step(span: float, count: int) -> float:
+    """1, 2 or 5 times a power of ten, giving about `count` intervals."""
+    raw = span / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9)))
+
+
+def linear_ticks(low: float, high: float, count: int) -> Ticks:
+    step = nice_step(high - low, count)
+    places = step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    largest = max(abs(low), abs(high))
+    power = 0 if 1e-2 <= largest < 1e5 else 3 * math.floor(math.log10(largest) / 3)
+    decimals = max(0, power - math.floor(math.log10(step) + 1e-9))
+    labels = tuple(f"{place / 10.0**power + 0.0:.{decimals}f}".replace("-", MINUS) for place in places)
+    return Ticks(places, labels, power)
+
+
+def log_ticks(low: float, high: float, count: int) -> Ticks:
+    """Whole decades, thinned; low and high are logarithms."""
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    step = max(1, math.ceil((last - first) / count))
+    exponents = range(first, last + 1, step)
+    return Ticks(np.array(exponents, dtype=float), tuple(power_of_ten(exponent) for exponent in exponents))
+
+
+def value_range(curves: Sequence[Curve], is_log: bool) -> tuple[float, float]:
+    """Ends of the value axis with some air; logarithms if is_log. Changes within rounding count as none."""
+    values = np.concatenate([np.zeros(0), *(curve.values for curve in curves)])
+    values = values[np.isfinite(values) & ((values > 0) | (not is_log))]
+    if is_log:
+        if len(values) == 0:
+            return -17.0, -15.0
+        return math.floor(np.log10(values.min())), math.ceil(np.log10(values.max()) + 1e-9)
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    largest = max(abs(low), abs(high))
+    if high - low <= 1e-7 * largest or largest < 1e-290:
+        air = 0.1 * largest if largest > 1e-290 else 1.0
+    else:
+        air = 0.06 * (high - low)
+    return low - air, high + air
+
+
+def time_range(curves: Sequence[Curve]) -> tuple[float, float]:
+    ends = [(float(curve.t[0]), float(curve.t[-1])) for curve in curves if len(curve.t)]
+    first, last = min((a for a, _ in ends), default=0.0), max((b for _, b in ends), default=1.0)
+    return (first, last) if last > first else (first, first + 1.0)
+
+
+def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, Array]:
+    """At most `most` points: first, last, and the lowest and highest of each of many equal pieces, so peaks stay."""
+    if len(t) <= most:
+        return t, values
+    keep = {0, len(t) - 1}
+    edges = np.linspace(0, len(t), (most - 2) // 2 + 1).astype(int)
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        piece = values[first:last]
+        if np.any(np.isfinite(piece)):
+            keep |= {first + int(np.nanargmin(piece)), first + int(np.nanargmax(piece))}
+    chosen = np.array(sorted(keep))
+    return t[chosen], values[chosen]
+
+
+# --- drawing ----------------------------------------------------------------------------------------------------
+
+
+def line_chart(curves: Sequence[Curve], *, unit: str = "", label: str = "", is_log: bool = False) -> str:
+    """One chart over time [s]. label: what a screen reader says."""
+    low, high = value_range(curves, is_log)
+    ticks = log_ticks(low, high, 6) if is_log else linear_ticks(low, high, 5)
+    left = 14 + CHARACTER * max((len(words) for words in ticks.labels), default=1)
+    heading = _unit_words(unit, ticks.power)
+    legend, n_rows = _legend(curves, left, CHARACTER * len(heading) + 14 if heading else 0.0)
+    top = ROW * n_rows + 10
+    down = Scale(low, high, HEIGHT - BOTTOM, top, is_log)
+    across = Scale(*time_range(curves), left, WIDTH - RIGHT)
+    content = [_value_axis(ticks, down, left), _time_axis(across), legend, text(left, 13, heading)]
+    content += [_curve(curve, k, across, down) for k, curve in enumerate(curves)]
+    return document(WIDTH, HEIGHT, "".join(content), label)
+
+
+def _unit_words(unit: str, power: int) -> str:
+    return f"{power_of_ten(power)} {unit}".strip() if power else unit
+
+
+def _value_axis(ticks: Ticks, down: Scale, left: float) -> str:
+    rows = Scale(down.low, down.high, down.start, down.end).pixels(ticks.places).tolist()
+    grid = "".join(f"M{pixel(left)} {pixel(y)}H{pixel(WIDTH - RIGHT)}" for y in rows)
+    words = [text(left - 6, y + 4, label, anchor="end") for y, label in zip(rows, ticks.labels, strict=True)]
+    return path(grid, 'class="grid"') + "".join(words)
+
+
+def _time_axis(across: Scale) -> str:
+    ticks, bottom = linear_ticks(across.low, across.high, 6), HEIGHT - BOTTOM
+    columns = across.pixels(ticks.places).tolist()
+    marks = "".join(f"M{pixel(x)} {pixel(bottom)}v4" for x in columns)
+    words = [text(x, bottom + 17, label, anchor="middle") for x, label in zip(columns, ticks.labels, strict=True)]
+    name = text(across.end, HEIGHT - 3, f"time [{_unit_words('s', ticks.power)}]", anchor="end")
+    line = f"M{pixel(across.start)} {pixel(bottom)}H{pixel(across.end)}"
+    return path(line + marks, 'class="axis"') + "".join(words) + name
+
+
+def _look(k: int) -> str:
+    """Colour, and dashes once the colours are used up."""
+    dashes = ("", ' stroke-dasharray="7 4"', ' stroke-dasharray="2 4"')[k // N_COLOURS % 3]
+    return f'class="curve c{k % N_COLOURS}"{dashes}'
+
+
+def _legend(curves: Sequence[Curve], left: float, indent: float) -> tuple[str, int]:
+    """Names of the curves in rows beside the unit, and how many rows they take."""
+    parts, x, row = [], left + indent, 0
+    for k, curve in enumerate(curves):
+        width = 24 + CHARACTER * len(curve.label) + 12
+        if x + width > WIDTH and x > left:
+            x, row = left, row + 1
+        y = 13 + ROW * row
+        parts.append(path(f"M{pixel(x)} {pixel(y - 4)}h18", _look(k)) + text(x + 24, y, curve.label, css="ink"))
+        x += width
+    return "".join(parts), row + 1
+
+
+def _curve(curve: Curve, k: int, across: Scale, down: Scale) -> str:
+    t, values = decimate(curve.t, curve.values)
+    return path(line_path(across.pixels(t), down.pixels(values)), _look(k))

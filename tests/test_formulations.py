@@ -1,0 +1,364 @@
+"""Physical identities that every formulation keeps, over the zoo and random states. A new row of methods.py is tested
+with no new code.
+
+Tolerances: TIGHT for what is algebra (two right answers differ by rounding x condition(M), which the zoo keeps below
+1e4), SMOOTH for what needs a derivative by extrapolated differences (steps .04 .. .005: rounding 1e-16 / .005 on values
+some 1e2 times the largest power at worst)."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from pliant.dynamics import Prepared
+from pliant.model.model import Model, Output
+from pliant.model.tree import find_frame
+from pliant.system.tables import Power
+from random_models import advance, derivatives, frames_of, largest, random_state
+from zoo import ZOO, supporting
+
+TIGHT = 1e-10
+SMOOTH = 1e-9
+TIME = 0.7
+SEEDS = range(3)
+
+pairs = [(name, row) for name, model in ZOO.items() for row in supporting(model)]
+every_state = pytest.mark.parametrize("seed", SEEDS)
+every_model = pytest.mark.parametrize("name", ZOO)
+every_pair = pytest.mark.parametrize(("name", "formulation"), pairs)
+
+
+class Instant:
+    """A model of the zoo at a random state, seen by one formulation."""
+
+    def __init__(self, name: str, seed: int, formulation: str = "auto", model: Model | None = None) -> None:
+        self.model = model or ZOO[name]
+        self.handle = Prepared(self.model, formulation)
+        self.q, self.v, self.vdot, self.tau = random_state(self.model, np.random.default_rng([seed, len(name)]))
+        self.handle.start_phase(self.q)
+
+    @property
+    def driven(self) -> np.ndarray:
+        return self.handle.system.dofs.motion >= 0
+
+    def forward(self) -> np.ndarray:
+        return self.handle.forward_dynamics(self.q, self.v, self.tau, TIME)
+
+    def inverse(self, vdot: np.ndarray) -> np.ndarray:
+        return self.handle.inverse_dynamics(self.q, self.v, vdot, TIME)
+
+    def reactions(self) -> np.ndarray:
+        return self.handle.reactions(self.q, self.v, self.tau, TIME)
+
+    def terms(self, vdot: np.ndarray) -> float:
+        """The largest term in the equations of motion."""
+        M, h = self.handle.equations(self.q, self.v)
+        return max(largest(np.abs(M) @ np.abs(vdot)), largest(h), largest(self.tau))
+
+    def along(self, vdot: np.ndarray, function: object) -> np.ndarray:
+        """Time derivative of function(q, v) on the motion with this acceleration."""
+        return derivatives(lambda h: function(advance(self.model, self.q, self.v, vdot, h), self.v + h * vdot))[0]
+
+
+# --- one answer -------------------------------------------------------------------------------------------------
+
+
+@every_state
+@every_model
+def test_formulations_find_the_same_accelerations(name: str, seed: int) -> None:
+    found = [Instant(name, seed, row).forward() for row in supporting(ZOO[name])]
+    for one, other in combinations(found, 2):
+        assert largest(one - other) < TIGHT * largest(one)
+
+
+@every_state
+@every_model
+def test_formulations_find_the_same_reactions(name: str, seed: int) -> None:
+    found = [Instant(name, seed, row).reactions() for row in supporting(ZOO[name])]
+    for one, other in combinations(found, 2):
+        assert largest(one - other) < TIGHT * largest(one)
+
+
+@every_state
+@every_pair
+def test_a_handle_has_no_memory_of_other_states(name: str, formulation: str, seed: int) -> None:
+    """Bit for bit: scratch of earlier calls, reactions included, never shows."""
+    fresh, used = Instant(name, seed, formulation), Instant(name, seed, formulation)
+    other = Instant(name, seed + 100, formulation)
+    used.handle.reactions(other.q, other.v, other.tau, 2.0 * TIME)
+    used.handle.inverse_dynamics(other.q, other.v, other.vdot, 2.0 * TIME)
+    assert np.array_equal(fresh.forward(), used.forward())
+    assert np.array_equal(fresh.reactions(), used.reactions())
+
+
+# --- equations of motion ----------------------------------------------------------------------------------------
+
+
+@every_state
+@every_pair
+def test_mass_matrix_times_acceleration_plus_bias_is_force(name: str, formulation: str, seed: int) -> None:
+    """M vdot + h = tau + what the model carries + drives. Carried forces from inverse dynamics: needed minus asked."""
+    x = Instant(name, seed, formulation)
+    vdot = x.forward()
+    drives = np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    carried = x.handle.work.dofs.tau - x.tau
+    external = _generalised_loads(x)
+    M, h = x.handle.equations(x.q, x.v)
+    assert largest(M @ vdot + h - (x.tau + carried + external + drives)) < TIGHT * x.terms(vdot)
+
+
+def _generalised_loads(x: Instant) -> np.ndarray:
+    """Loads through the Jacobians of their frames (velocities under unit v), written down from their definition."""
+    n = len(x.v)
+    total = np.zeros(n)
+    for j in range(n):
+        unit = np.zeros(n)
+        unit[j] = 1.0
+        total[j] = _load_power(x, unit)
+    return total
+
+
+def _load_power(x: Instant, v: np.ndarray) -> float:
+    """Sum of force times velocity and couple times spin."""
+    bodies = frames_of(x.handle, x.q, v)
+    rows = x.handle.packed.frame_rows
+    power = 0.0
+    for body, point, force, couple in _world_loads(x):
+        k = rows[body]
+        power += force @ (bodies.velocity[k] + np.cross(bodies.spin[k], point - bodies.p[k])) + couple @ bodies.spin[k]
+    return power
+
+
+def _world_loads(x: Instant) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Body, point, force and couple of every load at TIME, world axes."""
+    bodies = frames_of(x.handle, x.q, x.v)
+    found = []
+    for load in x.model.loads:
+        frame = find_frame(x.model, load.frame)
+        k = x.handle.packed.frame_rows[frame.body]
+        value = np.array([_value(signal) for signal in (load.x, load.y, load.z)])
+        if load.axes == "body":
+            value = bodies.R[k] @ frame.matrix @ value
+        force, couple = (value, np.zeros(3)) if load.kind == "force" else (np.zeros(3), value)
+        found.append((frame.body, bodies.p[k] + bodies.R[k] @ frame.position, force, couple))
+    return found
+
+
+def _value(signal: object) -> float:
+    """The loads of the zoo are constants and sines."""
+    if signal.kind == "constant":
+        return signal.value
+    return signal.offset + signal.amplitude * np.sin(signal.omega * TIME + signal.phase)
+
+
+@every_state
+@every_pair
+def test_forward_after_inverse_is_the_identity(name: str, formulation: str, seed: int) -> None:
+    x = Instant(name, seed, formulation)
+    wanted = np.where(x.driven, x.forward(), x.vdot)
+    x.tau = x.inverse(wanted)
+    assert largest(x.forward() - wanted) < TIGHT * max(largest(wanted), largest(x.tau))
+
+
+@every_state
+@every_pair
+def test_inverse_after_forward_is_the_identity(name: str, formulation: str, seed: int) -> None:
+    """Where motions are prescribed, inverse dynamics finds tau plus the force of the drive."""
+    x = Instant(name, seed, formulation)
+    vdot = x.forward()
+    wanted = x.tau + np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    assert largest(x.inverse(vdot) - wanted) < TIGHT * x.terms(vdot)
+
+
+@every_state
+@every_model
+def test_mass_matrix_is_symmetric_and_positive(name: str, seed: int) -> None:
+    x = Instant(name, seed)
+    M = x.handle.mass_matrix(x.q)
+    assert np.array_equal(M, M.T)
+    assert np.linalg.eigvalsh(M).min() > 0.0
+
+
+# --- energy -----------------------------------------------------------------------------------------------------
+
+
+@every_state
+@every_model
+def test_kinetic_energy_is_half_v_mass_matrix_v(name: str, seed: int) -> None:
+    x = Instant(name, seed)
+    kinetic = x.handle.energy(x.q, x.v).kinetic
+    assert abs(kinetic - 0.5 * x.v @ x.handle.mass_matrix(x.q) @ x.v) < 1e-13 * kinetic
+
+
+@every_state
+@every_pair
+def test_energy_grows_by_the_power_of_all_that_acts(name: str, formulation: str, seed: int) -> None:
+    x = Instant(name, seed, formulation)
+    vdot = x.forward()
+    powers = x.handle.work.power.copy()
+    powers[Power.DRIVE] = np.where(x.driven, x.handle.work.dofs.drive, 0.0) @ x.v
+    rate = x.along(vdot, lambda q, v: np.array(dataclasses.astuple(x.handle.energy(q, v))))
+    scale = max(largest(rate), largest(powers), largest(x.tau * x.v))
+    assert abs(rate.sum() - powers.sum() - x.tau @ x.v) < SMOOTH * scale
+
+
+@every_state
+@every_model
+def test_power_of_loads_is_force_times_velocity_of_its_frame(name: str, seed: int) -> None:
+    x = Instant(name, seed)
+    x.forward()
+    assert abs(x.handle.work.power[Power.LOAD] - _load_power(x, x.v)) < TIGHT * (1.0 + abs(_load_power(x, x.v)))
+
+
+@every_state
+@every_model
+def test_springs_are_the_gradient_of_their_energy(name: str, seed: int) -> None:
+    """Per velocity: d(elastic)/dt under a unit velocity is minus the spring's force, ball joints included."""
+    x = Instant(name, seed)
+    bare = dataclasses.replace(x.model, joints=[dataclasses.replace(j, **NO_SPRING) for j in x.model.joints])
+    soft = Instant(name, seed, model=bare)
+    force = soft.inverse(x.vdot) - x.inverse(x.vdot)
+    for j in range(len(x.v)):
+        unit = np.eye(len(x.v))[j]
+        x.v = unit
+        slope = x.along(np.zeros(len(unit)), lambda q, v: x.handle.energy(q, v).elastic)
+        assert abs(slope + force[j]) < SMOOTH * (1.0 + largest(force) + soft.terms(x.vdot))
+
+
+NO_SPRING = {"stiffness": 0.0}
+
+
+# --- reactions --------------------------------------------------------------------------------------------------
+
+
+@every_state
+@every_pair
+def test_base_reaction_is_rate_of_momentum_minus_external_forces(name: str, formulation: str, seed: int) -> None:
+    """Linear and angular, about the world origin; several roots add up."""
+    x = Instant(name, seed, formulation)
+    vdot, reactions = x.forward(), x.reactions()
+
+    def momentum(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        found = x.handle.momentum(q, v)
+        return np.concatenate([found.linear, found.angular])
+
+    rate = x.along(vdot, momentum)
+    state = x.handle.momentum(x.q, x.v)
+    weight = state.mass * np.array(x.model.gravity)
+    total = np.concatenate([weight, np.cross(state.centre, weight)])
+    for _, point, force, couple in _world_loads(x):
+        total += np.concatenate([force, np.cross(point, force) + couple])
+    bodies = frames_of(x.handle, x.q, x.v)
+    for i, link in enumerate(x.model.links):
+        if link.parent < 0:
+            force, moment = bodies.R[i] @ reactions[i, :3], bodies.R[i] @ reactions[i, 3:]
+            total += np.concatenate([force, moment + np.cross(bodies.p[i], force)])
+    assert largest(rate - total) < SMOOTH * (largest(rate) + largest(reactions) + largest(weight))
+
+
+@every_state
+@every_pair
+def test_reaction_along_the_joint_is_what_acts_there(name: str, formulation: str, seed: int) -> None:
+    """S^T wrench + armature vdot = motor, spring, damper, limit, drive and tau: nothing else passes along a freedom."""
+    x = Instant(name, seed, formulation)
+    vdot, wrenches = x.forward(), x.reactions()
+    dofs, work = x.handle.system.dofs, x.handle.work.dofs
+    acting = work.tau + np.where(x.driven, work.drive, 0.0)
+    for j in range(len(x.v)):
+        i = int(dofs[j].body)
+        unit = np.eye(len(x.v))[j]
+        motion = _relative_motion(x, i, unit)
+        passed = wrenches[i] @ motion + dofs[j].armature * vdot[j]
+        assert abs(passed - acting[j]) < TIGHT * (x.terms(vdot) + largest(wrenches))
+
+
+def _relative_motion(x: Instant, i: int, v: np.ndarray) -> np.ndarray:
+    """Velocity and spin of body i in its own axes, under the velocities of its own joint alone."""
+    frames = frames_of(x.handle, x.q, v)
+    return np.concatenate([frames.R[i].T @ frames.velocity[i], frames.R[i].T @ frames.spin[i]])
+
+
+# --- prescribed motion ------------------------------------------------------------------------------------------
+
+
+@every_state
+@pytest.mark.parametrize("formulation", supporting(ZOO["driven_crane"]))
+def test_a_drive_does_what_a_free_joint_needs_for_the_same_motion(formulation: str, seed: int) -> None:
+    """The same crane with its motions set free, under the drives' forces, moves alike."""
+    x = Instant("driven_crane", seed, formulation)
+    vdot = x.forward()
+    drive = np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    free = Instant("driven_crane", seed, formulation, _set_free(x.model))
+    free.tau = x.tau + drive
+    assert largest(free.forward() - vdot) < TIGHT * largest(vdot)
+    assert largest(free.inverse(vdot) - free.tau) < TIGHT * free.terms(vdot)
+    assert largest(free.reactions() - x.reactions()) < TIGHT * largest(x.reactions())
+
+
+@every_state
+@pytest.mark.parametrize("formulation", supporting(ZOO["driven_crane"]))
+def test_prescribed_accelerations_are_the_second_derivatives_of_their_signals(formulation: str, seed: int) -> None:
+    """Cycloid, sine and spline from their definitions, not from the kernels."""
+    x = Instant("driven_crane", seed, formulation)
+    vdot = x.forward()
+    wanted = derivatives(
+        lambda h: np.array([_cycloid(TIME + h), 1.0 + 0.5 * np.sin(2.0 * (TIME + h) + 0.3), _spline(TIME + h)])
+    )
+    assert largest(vdot[x.driven] - wanted[1]) < SMOOTH * largest(wanted[1])
+
+
+def _cycloid(t: float) -> float:
+    s = (t + 0.5) / 3.0
+    return 1.5 * (s - np.sin(2.0 * np.pi * s) / (2.0 * np.pi))
+
+
+def _spline(t: float) -> float:
+    """Not-a-knot through four points is one cubic: Lagrange."""
+    times, values = (-3.0, 0.0, 1.5, 4.0), (0.0, 0.4, -0.3, 0.2)
+    return sum(y * np.prod([(t - b) / (a - b) for b in times if b != a]) for a, y in zip(times, values, strict=True))
+
+
+def _set_free(model: Model) -> Model:
+    return dataclasses.replace(model, joints=[dataclasses.replace(joint, motion=None) for joint in model.joints])
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------
+
+
+@every_state
+@every_pair
+def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulation: str, seed: int) -> None:
+    """Position differentiated twice along the motion is velocity and acceleration; also where motions are prescribed."""
+    model = ZOO[name]
+    last = model.links[-1]
+    quantities = {"position": last.body.name, "velocity": last.body.name, "acceleration": last.body.name}
+    quantities |= {"spin": last.body.name, "reaction": last.joint.name}
+    outputs = [Output(name=key, of=of, quantity=key) for key, of in quantities.items()]
+    x = Instant(name, seed, formulation, dataclasses.replace(model, outputs=outputs))
+    x.tau = np.zeros(len(x.v))
+    x.q, x.v = _on_signals(x)
+    found = x.handle.outputs(np.array([TIME]), x.q[None, :].copy(), x.v[None, :].copy(), np.zeros((1, 0)))
+    x.handle.start_phase(x.q)
+    vdot, reactions = x.forward(), x.reactions()
+    i = len(model.links) - 1
+    start = frames_of(x.handle, x.q, x.v)
+    velocity, acceleration = derivatives(lambda h: frames_of(x.handle, advance(x.model, x.q, x.v, vdot, h), x.v).p[i])
+    assert largest(found["position"][0] - start.p[i]) < TIGHT * (1.0 + largest(start.p))
+    assert largest(found["spin"][0] - start.spin[i]) < TIGHT * (1.0 + largest(start.spin))
+    assert largest(found["velocity"][0] - velocity) < SMOOTH * (1.0 + largest(velocity))
+    # second differences: 1e-16 / .005^2 times the size of positions
+    assert largest(found["acceleration"][0] - acceleration) < 1e-8 * (1.0 + largest(acceleration))
+    assert largest(found["reaction"][0] - reactions[i]) < TIGHT * (1.0 + largest(reactions))
+
+
+def _on_signals(x: Instant) -> tuple[np.ndarray, np.ndarray]:
+    """The state with prescribed coordinates put on their signals."""
+    q, v = x.q.copy(), x.v.copy()
+    x.forward()
+    dofs, signals = x.handle.system.dofs, x.handle.work.signals
+    for j in np.flatnonzero(x.driven):
+        q[dofs[j].q], v[j] = signals[dofs[j].motion].s, signals[dofs[j].motion].sdot
+    return q, v
