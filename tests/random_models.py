@@ -41,18 +41,22 @@ def random_model(
     *,
     base: str = "none",
     kinds: tuple[str, ...] = KINDS,
+    root: str = "",
     is_chain: bool = False,
     has_armature: bool = True,
     n_loads: int = 0,
 ) -> Model:
-    """n bodies with random parents, seats, axes and inertias, declared in random order, a frame on each."""
+    """n bodies with random parents, seats, axes and inertias, declared in random order, a frame on each.
+
+    root: kind of the first joint, if not any of kinds."""
     names = [f"body{i}" for i in range(n)]
     joints = []
     for i in range(0 if base == "none" else 1, n):
         first = -1 if base == "none" and not is_chain else 0
         parent = i - 1 if is_chain or i == 0 else int(rng.integers(first, i))
         seat = _random_frame(rng, names[parent] if parent >= 0 else "world")
-        joints.append(_random_joint(rng, i, seat, str(rng.choice(kinds)), has_armature))
+        kind = root if root and not joints else str(rng.choice(kinds))
+        joints.append(_random_joint(rng, i, seat, kind, has_armature))
     bodies = [random_body(rng, name) for name in names]
     frames = [_random_frame(rng, name, f"tip{i}") for i, name in enumerate(names)]
     if not is_chain:
@@ -147,10 +151,12 @@ def random_cases() -> list[Case]:
         for k, kind in enumerate(KINDS)
         if kind != "fixed"
     ]
+    grounds = {"ground": {}, "space": {"base": "floating"}, "seat": {"root": "floating"}}
+    plain = {"kinds": ("spherical",), "is_chain": True, "has_armature": False}
     balls = [
-        make_case(f"balls{n}-{where}", 300 + k, n, base=base, kinds=("spherical",), is_chain=True, has_armature=False)
+        make_case(f"balls{n}-{where}", 300 + k, n, n_loads=2 * (n % 2), **plain, **ground)
         for n in range(1, 9)
-        for k, (where, base) in enumerate((("ground", "none"), ("space", "floating")))
+        for k, (where, ground) in enumerate(grounds.items())
     ]
     return trees + chains + balls
 
@@ -398,7 +404,12 @@ def _exp(phi: np.ndarray) -> np.ndarray:
     return np.array([*(0.5 * np.sinc(0.5 * angle / np.pi) * phi), np.cos(0.5 * angle)])
 
 
-def derivatives(function: Any, h: float = 0.04, levels: int = 4) -> tuple[Any, Any]:
+def time_scale(v: np.ndarray, vdot: np.ndarray) -> float:
+    """A tenth of the time in which v or vdot change the configuration by about one."""
+    return 0.1 / (1.0 + largest(v) + np.sqrt(largest(vdot)))
+
+
+def derivatives(function: Any, h: float, levels: int = 4) -> tuple[Any, Any]:
     """First and second derivative at 0: central differences of steps h, h/2, .. extrapolated (error ~ h^8)."""
     middle = function(0.0)
     first, second = [], []

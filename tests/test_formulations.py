@@ -2,8 +2,8 @@
 with no new code.
 
 Tolerances: TIGHT for what is algebra (two right answers differ by rounding x condition(M), which the zoo keeps below
-1e4), SMOOTH for what needs a derivative by extrapolated differences (steps .04 .. .005: rounding 1e-16 / .005 on values
-some 1e2 times the largest power at worst)."""
+1e4), SMOOTH for what needs a derivative by extrapolated differences (steps of 1/10 .. 1/80 of the motion's time scale:
+truncation .1^8, and rounding 1e-14 of values some 1e2 times the largest power at worst)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pliant.dynamics import Prepared
+from pliant.dynamics import Prepared, forward_dynamics, inverse_dynamics
+from pliant.model.bodies import Body
+from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
+from pliant.model.signals import Sine
 from pliant.model.tree import find_frame
 from pliant.system.tables import Power
-from random_models import advance, derivatives, frames_of, largest, random_state
+from random_models import advance, derivatives, frames_of, largest, random_state, time_scale
 from zoo import ZOO, supporting
 
 TIGHT = 1e-10
@@ -60,7 +63,11 @@ class Instant:
 
     def along(self, vdot: np.ndarray, function: object) -> np.ndarray:
         """Time derivative of function(q, v) on the motion with this acceleration."""
-        return derivatives(lambda h: function(advance(self.model, self.q, self.v, vdot, h), self.v + h * vdot))[0]
+
+        def moved(h: float) -> np.ndarray:
+            return function(advance(self.model, self.q, self.v, vdot, h), self.v + h * vdot)
+
+        return derivatives(moved, time_scale(self.v, vdot))[0]
 
 
 # --- one answer -------------------------------------------------------------------------------------------------
@@ -304,15 +311,15 @@ def test_prescribed_accelerations_are_the_second_derivatives_of_their_signals(fo
     """Cycloid, sine and spline from their definitions, not from the kernels."""
     x = Instant("driven_crane", seed, formulation)
     vdot = x.forward()
-    wanted = derivatives(
-        lambda h: np.array([_cycloid(TIME + h), 1.0 + 0.5 * np.sin(2.0 * (TIME + h) + 0.3), _spline(TIME + h)])
-    )
-    assert largest(vdot[x.driven] - wanted[1]) < SMOOTH * largest(wanted[1])
+    _, wanted = derivatives(lambda h: _motions(TIME + h), 0.1)
+    assert largest(vdot[x.driven] - wanted) < SMOOTH * largest(wanted)
 
 
-def _cycloid(t: float) -> float:
+def _motions(t: float) -> np.ndarray:
+    """Slew (cycloid), trolley (sine) and the turn in the air (spline) of the crane."""
     s = (t + 0.5) / 3.0
-    return 1.5 * (s - np.sin(2.0 * np.pi * s) / (2.0 * np.pi))
+    cycloid = 1.5 * (s - np.sin(2.0 * np.pi * s) / (2.0 * np.pi))
+    return np.array([cycloid, 1.0 + 0.5 * np.sin(2.0 * t + 0.3), _spline(t)])
 
 
 def _spline(t: float) -> float:
@@ -325,13 +332,41 @@ def _set_free(model: Model) -> Model:
     return dataclasses.replace(model, joints=[dataclasses.replace(joint, motion=None) for joint in model.joints])
 
 
+@every_state
+@pytest.mark.parametrize("formulation", supporting(ZOO["driven_crane"]))
+def test_a_prescribed_motion_needs_no_inertia(formulation: str, seed: int) -> None:
+    """A thin rod turned about itself: nothing resists, and nothing has to."""
+    rod = Body(name="rod", mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.0, 0.1, 0.1))
+    spin = Joint(name="spin", kind="revolute", child="rod", axis=(1, 0, 0), motion=Sine(omega=2.0))
+    model = Model(name="thin rod", bodies=[rod], joints=[spin])
+    x = Instant("thin rod", seed, formulation, model)
+    assert largest(x.forward() + 4.0 * np.sin(2.0 * TIME)) < TIGHT
+    # gravity acts at the mass centre, on the axis
+    assert largest(x.handle.work.dofs.drive + x.tau) < TIGHT
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", supporting(ZOO["stopped_arm"]))
+def test_forward_and_inverse_dynamics_feel_a_pressed_stop(formulation: str) -> None:
+    """The functions of one instant include stops as simulate does: depth .1 rad, 2 rad/s outward, k = 80, d = 1.5."""
+    model, q, v = ZOO["stopped_arm"], np.array([0.7, 0.0, 0.0]), np.array([2.0, 0.0, 0.0])
+    bare = dataclasses.replace(model, joints=[dataclasses.replace(joint, limit=None) for joint in model.joints])
+    push = np.array([-(80.0 * 0.1 + 1.5 * 2.0), 0.0, 0.0])
+    wanted = forward_dynamics(bare, q, v, push, formulation=formulation)
+    assert largest(forward_dynamics(model, q, v, formulation=formulation) - wanted) < TIGHT * largest(wanted)
+    needed = inverse_dynamics(bare, q, v, wanted)
+    assert largest(inverse_dynamics(model, q, v, wanted) + push - needed) < TIGHT * largest(needed)
+
+
 # --- outputs ----------------------------------------------------------------------------------------------------
 
 
 @every_state
 @every_pair
 def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulation: str, seed: int) -> None:
-    """Position differentiated twice along the motion is velocity and acceleration; also where motions are prescribed."""
+    """Position differentiated along the motion is velocity, then acceleration; also where motions are prescribed."""
     model = ZOO[name]
     last = model.links[-1]
     quantities = {"position": last.body.name, "velocity": last.body.name, "acceleration": last.body.name}
@@ -345,7 +380,11 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     vdot, reactions = x.forward(), x.reactions()
     i = len(model.links) - 1
     start = frames_of(x.handle, x.q, x.v)
-    velocity, acceleration = derivatives(lambda h: frames_of(x.handle, advance(x.model, x.q, x.v, vdot, h), x.v).p[i])
+
+    def moved(h: float) -> np.ndarray:
+        return frames_of(x.handle, advance(x.model, x.q, x.v, vdot, h), x.v).p[i]
+
+    velocity, acceleration = derivatives(moved, time_scale(x.v, vdot))
     assert largest(found["position"][0] - start.p[i]) < TIGHT * (1.0 + largest(start.p))
     assert largest(found["spin"][0] - start.spin[i]) < TIGHT * (1.0 + largest(start.spin))
     assert largest(found["velocity"][0] - velocity) < SMOOTH * (1.0 + largest(velocity))

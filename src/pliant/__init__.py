@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "pliant.loading": ("load",),
-    "pliant.simulation": ("simulate",),
+    "pliant.simulation": ("simulate", "prepare_run", "PreparedRun"),
     "pliant.result": ("Result",),
     "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
     "pliant.dynamics": (

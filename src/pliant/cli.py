@@ -46,7 +46,7 @@ def _main(
     pass
 
 
-@app.command()
+@app.command(short_help="run a case or a model file to its report")
 def run(
     case_or_file: CaseArgument,
     settings: SetOption = None,
@@ -70,7 +70,7 @@ def run(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(short_help="list the built-in cases, their keys and figures")
 def cases(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="one case: its keys and figures")] = None,
 ) -> None:
@@ -87,20 +87,21 @@ def cases(
     if case is None:
         raise ModelError(f"{name!r} is a file, not a case; pliant run {name} runs it")
     print(f"{case.name}: {case.title} ({case.source})\n")
-    print_table(("key", "default", "unit", "what"), [_setting_row(key, row) for key, row in case.settings.items()])
-    defaults = {**{key: row.default for key, row in RUN_SETTINGS.items()}, "duration": "the case's", **case.run}
-    rows = [(key, _short(defaults[key]), row.unit, row.help) for key, row in RUN_SETTINGS.items()]
+    print_table(("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()])
+    duration = case.build(case.resolve({})).duration
+    defaults = {**{key: row.default or "off" for key, row in RUN_SETTINGS.items()}, "duration": duration, **case.run}
+    rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
     print_table(("option of the run", "default", "unit", "what"), rows)
     figures = [(key, row.unit, _short(row.expected), row.help) for key, row in case.figure_table.items()]
     print_table(("figure", "unit", "expected", "what"), figures)
 
 
-def _setting_row(key: str, row: Any) -> tuple[str, ...]:
+def _setting_row(key: str, row: Any, default: Any) -> tuple[str, ...]:
     choices = f" ({', '.join(map(str, row.choices))})" if row.choices else ""
-    return key, _short(row.default), row.unit, row.help + choices
+    return key, _short(default), row.unit, row.help + choices
 
 
-@app.command()
+@app.command(short_help="list formulations and integrators")
 def methods() -> None:
     """List formulations and integrators: what they support, cost, and who invented them."""
     from pliant.methods import AUTO, FAMILIES
@@ -114,24 +115,24 @@ def methods() -> None:
     print('* what "auto" chooses; references are in docs/bibliography.md')
 
 
-@app.command()
+@app.command(short_help="print the JSON schema of model files")
 def schema(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")] = None,
 ) -> None:
     """Print the JSON schema of model files (editors use it to complete and check)."""
-    from pliant.io.files import whole_file
+    from pliant.io.files import make_folder, whole_file
     from pliant.io.toml import schema as model_schema
 
     text = json.dumps(model_schema(), indent=2)
     if out is None:
         print(text)
         return
-    check_folder(out.parent)
+    make_folder(out.parent)
     with whole_file(out) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-@app.command()
+@app.command(short_help="compile everything now, once per machine")
 def warmup() -> None:
     """Compile everything now, in two processes, so that later runs start at once."""
     from pliant.warmup import warm_up
@@ -140,7 +141,7 @@ def warmup() -> None:
     print(f"all kernels are compiled and cached ({seconds:.0f} s)")
 
 
-@app.command()
+@app.command(short_help="measure the speed against other engines")
 def bench(
     lines: Annotated[list[str] | None, typer.Argument(metavar="[LINE]...", help="only these lines")] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
@@ -165,14 +166,6 @@ def parse_assignments(texts: list[str]) -> dict[str, str]:
             raise ModelError(f"--set {key.strip()}: given twice; give it once")
         values[key.strip()] = value.strip()
     return values
-
-
-def check_folder(folder: Path) -> None:
-    """A folder that exists or can be made, or a message."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
 
 
 def announce_compilation() -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from pliant.cases.case import Case, Figure, Setting, unknown_key
 from pliant.errors import ModelError
+from pliant.io.files import make_folder
 from pliant.io.result_file import save_summary
 from pliant.loading import find_case, load
 from pliant.methods import FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
 from pliant.result import Result
-from pliant.simulation import Progress, simulate
+from pliant.simulation import Progress, check_options, simulate
 from pliant.view.report import write_report
 
 RUN_SETTINGS = {
@@ -73,12 +74,10 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
     given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
     settings = case.resolve(given) if case else {}
     model = case.build(settings) if case else load(case_or_file)
+    check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
+    make_folder(folder)
     return Job(name, f"{name}: {case.title}" if case else model.name, case, settings, options, model, folder)
 
 

@@ -47,7 +47,7 @@ FORMULATIONS = (
         function="boltzmann_hamel",
         supports=RIGID_TREE | {"acceleration", "equations"},
         cost="O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise",
-        reference="spec3",
+        reference="boltzmannhamel",
     ),
 )
 

@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.dynamics import Prepared, as_state
-from pliant.errors import ModelError, failure_advice
+from pliant.errors import ModelError, SimulationError, failure_advice
 from pliant.methods import find_method
 from pliant.model.model import Controller, Model
+from pliant.model.signals import tables_in
 from pliant.result import Dense, Event, Result
-from pliant.system.memory import Memory, new_memory
+from pliant.system.memory import Memory, evaluate_dense, new_memory, restart_memory
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
+FIRST_BUDGET = 1000  # steps before the first look
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
-RUN_KEYS = ("duration", "formulation", "integrator", "rtol", "atol", "step", "max_step", "max_steps", "sample")
 Progress = Callable[[float, float], None]
 
 
@@ -49,62 +50,126 @@ def simulate(
     lengths; default 1e-10). step: fixed step [s] instead of error control. sample: rows on a grid of this period instead
     of at accepted steps. dense=False keeps no dense output (less memory, no at(t)). progress(t, t_end) is called a few
     times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
-    options = _check_options(model, duration, rtol, atol, step, max_step, max_steps, sample, dense)
-    scheme = find_method("integrator", integrator, needs=() if step else ("adaptive",))
-    find_method("formulation", formulation, needs=("acceleration",))
+    options = check_options(
+        model,
+        duration=duration,
+        formulation=formulation,
+        integrator=integrator,
+        rtol=rtol,
+        atol=atol,
+        step=step,
+        max_step=max_step,
+        max_steps=max_steps,
+        sample=sample,
+        dense=dense,
+    )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
     handle = Prepared(model, formulation)
-    memory, advance = _ready(handle, scheme, state, options)
+    memory, advance = _ready(handle, state, options, wants_rows=True)
     compiled = time.perf_counter()
     recorded, status, reason = _run(handle, memory, advance, progress)
-    settings = {"formulation": handle.method.name, "integrator": scheme.name, **options}
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
-    return _result(handle, memory, recorded, status, reason, settings, walls)
+    return _result(handle, memory, recorded, status, reason, options, walls)
 
 
-def _check_options(
-    model: Model,
-    duration: float | None,
-    rtol: float,
-    atol: float | None,
-    step: float | None,
-    max_step: float | None,
-    max_steps: int,
-    sample: float | None,
-    dense: bool,
-) -> dict[str, Any]:
-    """Every number in range, before anything is compiled."""
-    duration = model.duration if duration is None else duration
-    if duration is None:
+class PreparedRun:
+    """One run, ready to be repeated from many starts; only the end state is kept. Not for two threads at once."""
+
+    def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
+        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
+        self.handle = Prepared(model, self.options["formulation"])
+        start = as_state(model, model.q0, model.v0)
+        self.memory, self._advance = _ready(self.handle, start, self.options, wants_rows=False)
+        self._start = self.memory.y.copy()
+        self._n_q, self._n_v = len(start[0]), len(start[1])
+
+    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
+        """(q, v) at the end of a run from this start, without any check of the arguments."""
+        n_q, memory = self._n_q, self.memory
+        restart_memory(memory, self._start, self.options["step"] or 0.0)
+        if q0 is not None:
+            memory.y[:n_q] = q0
+        if v0 is not None:
+            memory.y[n_q : n_q + self._n_v] = v0
+        if len(self.handle.system.limits):
+            self.handle.start_phase(memory.y)
+        _, status, reason = _run(self.handle, memory, self._advance, None)
+        if status not in (Status.DONE, Status.STOPPED):
+            raise SimulationError(reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ())))
+        return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
+
+
+def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
+    """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
+
+    options: those of simulate, except dense, sample, q0, v0 and progress."""
+    return PreparedRun(model, duration, **options)
+
+
+DEFAULTS: dict[str, Any] = {
+    "duration": None,
+    "formulation": "auto",
+    "integrator": "auto",
+    "rtol": 1e-8,
+    "atol": None,
+    "step": None,
+    "max_step": None,
+    "max_steps": 10_000_000,
+    "sample": None,
+    "dense": True,
+}
+# allowed: above the first number, up to the second
+RANGES: dict[str, tuple[float, float, str]] = {
+    "duration": (0.0, np.inf, "[s]"),
+    "rtol": (1e-16, 1.0, "such as 1e-8"),
+    "atol": (0.0, np.inf, "[rad], such as 1e-10"),
+    "step": (0.0, np.inf, "[s]"),
+    "max_step": (0.0, np.inf, "[s]"),
+    "max_steps": (0, np.inf, ""),
+    "sample": (0.0, np.inf, "[s]"),
+}
+
+
+def check_options(model: Model, **given: Any) -> dict[str, Any]:
+    """All options with their defaults, every number in range, every method known: before anything is compiled."""
+    for name in given:
+        if name not in DEFAULTS:
+            raise ModelError(f"simulate has no option {name!r}; it has {', '.join(DEFAULTS)}")
+    options = DEFAULTS | given
+    if options["duration"] is None:
+        options["duration"] = model.duration
+    if options["duration"] is None:
         raise ModelError(f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds")
-    limits = {
-        "duration": (duration, 0.0, np.inf, "[s]"),
-        "rtol": (rtol, 1e-15, 1.0, "such as 1e-8"),
-        "atol": (atol, 0.0, np.inf, "[rad], such as 1e-10"),
-        "step": (step, 0.0, np.inf, "[s]"),
-        "max_step": (max_step, 0.0, np.inf, "[s]"),
-        "max_steps": (max_steps, 0, np.inf, ""),
-        "sample": (sample, 0.0, np.inf, "[s]"),
-    }
-    for name, (value, low, high, unit) in limits.items():
+    for name, (low, high, unit) in RANGES.items():
+        value = options[name]
         if value is None:
             continue
-        if isinstance(value, (str, bool)) or not np.isscalar(value) or not low < value < high:
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool) or not low < value < high:
             above = f"above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
             raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
-    if sample is not None and not dense:
+    if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
-    return {
-        "duration": float(duration),
-        "rtol": float(rtol),
-        "atol": ANGLE_ATOL if atol is None else float(atol),
-        "step": step,
-        "max_step": max_step,
-        "max_steps": int(max_steps),
-        "sample": sample,
-        "dense": dense,
-    }
+    options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
+    options["formulation"] = find_method("formulation", options["formulation"], needs=("acceleration",)).name
+    needs = () if options["step"] else ("adaptive",)
+    options["integrator"] = find_method("integrator", options["integrator"], needs).name
+    _check_tables(model, float(options["duration"]))
+    return options
+
+
+def _check_tables(model: Model, duration: float) -> None:
+    """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
+    for link in model.links:
+        for signal in link.joint.each("motion"):
+            for table in tables_in(signal):
+                is_inside = table.times[0] > 0.0 or table.times[-1] < duration
+                if is_inside and table.ends != "clamped":
+                    raise ModelError(
+                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to {table.times[-1]:g} s, "
+                        f"but the run goes from 0 s to {duration:g} s and the rate would jump where the table ends; "
+                        'give ends="clamped", or a table that covers the run'
+                    )
 
 
 def model_size(model: Model) -> float:
@@ -136,11 +201,12 @@ def _tolerances(model: Model, n_z: int, atol: float) -> Array:
     return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
 
 
-def _ready(handle: Prepared, scheme: Any, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Memory, Any]:
+def _ready(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> tuple[Memory, Any]:
     """Memory at the start, and the compiled loop."""
     from pliant.kernels import _jit, dynamics, events
     from pliant.kernels.integrators import loop, runge_kutta, tableaus
 
+    scheme = find_method("integrator", options["integrator"])
     model, packed, system, work = handle.model, handle.packed, handle.system, handle.work
     run = work.run[0]
     run.derivative = _jit.address(dynamics.derivative)
@@ -164,6 +230,7 @@ def _ready(handle: Prepared, scheme: Any, state: tuple[Array, Array], options: d
         quaternions=quaternions,
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
+        wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
     )
@@ -232,7 +299,7 @@ def _call_controllers(handle: Prepared, t: float, y: Array) -> None:
 def _run(handle: Prepared, memory: Memory, advance: Any, progress: Progress | None) -> tuple[Recorded, Status, str]:
     """Drive the resumable loop to its end; Ctrl-C and failing controllers end it with what was reached."""
     recorded, loop = Recorded(), memory.loop[0]
-    loop.budget = 200
+    loop.budget = FIRST_BUDGET
     try:
         while True:
             entered = time.perf_counter()
@@ -265,13 +332,13 @@ def _result(
     recorded: Recorded,
     status: Status,
     reason: str,
-    settings: dict[str, Any],
+    options: dict[str, Any],
     walls: dict[str, float],
 ) -> Result:
     model, loop = handle.model, memory.loop[0]
     rows = np.concatenate(recorded.rows)
     pieces = np.concatenate(recorded.starts)
-    dense = Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if settings["dense"] else None
+    dense = Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
     events = tuple(
         Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
         for k, direction, t in recorded.log
@@ -279,8 +346,8 @@ def _result(
     if not reason:
         reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
     event_error = handle.event_error(rows, recorded.log)
-    if settings["sample"] is not None and dense is not None:
-        rows = _on_grid(rows, dense, settings["sample"], len(handle.system.quadratures), model)
+    if options["sample"] is not None and dense is not None:
+        rows = _on_grid(rows, dense, options["sample"], len(handle.system.quadratures), model)
     n_q, n_v, n_z = len(model.coordinates), len(model.velocities), len(handle.system.quadratures)
     t, q, v, z, inputs = np.split(rows, np.cumsum([1, n_q, n_v, n_z]), axis=1)
     t, q, v, inputs = t[:, 0].copy(), q.copy(), v.copy(), inputs.copy()
@@ -302,7 +369,7 @@ def _result(
     }
     words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
     word = words.get(status, "failed")
-    return Result(model, t, q, v, energy, outputs, events, word, reason, audit, stats, settings, inputs, dense)
+    return Result(model, t, q, v, energy, outputs, events, word, reason, audit, stats, options, inputs, dense)
 
 
 def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
@@ -313,8 +380,6 @@ def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str
 
 def _on_grid(rows: Array, dense: Dense, period: float, n_z: int, model: Model) -> Array:
     """Rows at multiples of the period and at the end, from the dense output; held commands from the row before."""
-    from pliant.system.memory import evaluate_dense
-
     if len(dense.starts) == 0:
         return rows
     first, last = rows[0, 0], rows[-1, 0]

@@ -11,7 +11,7 @@ from pliant.errors import SimulationError
 
 # two halves of about equal compile time
 HALVES = (
-    ("dynamics", "formulations.articulated", "inverse", "energy", "pinned"),
+    ("dynamics", "formulations.articulated", "inverse", "energy", "pinned", "repeat"),
     ("integrators.loop", "integrators.runge_kutta", "events", "outputs", "formulations.boltzmann_hamel", "formulations.spherical_batch"),
 )
 

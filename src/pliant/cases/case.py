@@ -32,18 +32,28 @@ class Setting:
             if kind is bool:
                 parsed: Any = _parse_bool(value)
             elif kind is float:
-                parsed = parse_angle(value) if self.unit == "rad" else float(value)
+                parsed = self._parse_number(value)
             elif kind is int:
                 if isinstance(value, float) and not value.is_integer():
                     raise ValueError
                 parsed = int(value)
             else:
                 parsed = str(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
+            if self.unit == "rad" and '"' in str(error):
+                raise ModelError(f"{key}: {error}") from None
             wanted = {"float": "a number", "int": "a whole number", "bool": "true or false"}.get(kind.__name__, "text")
             raise ModelError(f"{key}: {value!r} is not {wanted}{f' [{self.unit}]' if self.unit else ''}") from None
         self._check_range(key, parsed)
         return parsed
+
+    def _parse_number(self, value: Any) -> float:
+        try:
+            return float(value)
+        except ValueError:
+            if self.unit != "rad":
+                raise
+            return float(parse_angle(value))
 
     def _check_range(self, key: str, value: Any) -> None:
         if self.choices and value not in self.choices:

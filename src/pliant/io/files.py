@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pliant.errors import ModelError
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
@@ -22,6 +24,17 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def make_folder(folder: Path) -> None:
+    """A folder that exists or can be made and written, or a message."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_writable = os.access(folder, os.W_OK)
+    except OSError as error:
+        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
+    if not is_writable:
+        raise ModelError(f"--out {folder}: no permission to write there; name another folder")
 
 
 def _umask() -> int:

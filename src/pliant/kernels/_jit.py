@@ -230,3 +230,6 @@ LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
 # pin(system, work, where) -> 0 and quick(function, where, t, q, v, given, found) -> Status: see kernels/pinned.py.
 PIN = Contract(INTEGER(SYSTEM, WORK, INTEGER), is_entered=True)
 QUICK = Contract(INTEGER(INTEGER, INTEGER, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)
+
+# batch(system, q, v, tau, vdot, scratch) -> Status: one row of every matrix per state; see formulations/spherical_batch.py.
+BATCH = Contract(INTEGER(SYSTEM, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX), is_entered=True)

@@ -174,3 +174,11 @@ _Signal = Annotated[
     Field(discriminator="kind"),
 ]
 Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]
+
+
+def tables_in(signal: Any) -> tuple[Table, ...]:
+    """All tables a signal is made of."""
+    if isinstance(signal, Table):
+        return (signal,)
+    parts = getattr(signal, "terms", ()) or getattr(signal, "factors", ())
+    return tuple(table for part in parts for table in tables_in(part))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Curve:
     label: str
     t: Array
     values: Array
+    is_dashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,16 @@ class Ticks:
 # --- ranges and ticks -------------------------------------------------------------------------------------------
 
 
-def nice_step(span: float, count: int) -> float:
-    """1, 2 or 5 times a power of ten, giving about `count` intervals."""
-    raw = span / max(count, 1)
+def nice_step(span: float, most: float) -> float:
+    """1, 2 or 5 times a power of ten, giving at most `most` intervals."""
+    raw = span / most
     power = 10.0 ** math.floor(math.log10(raw))
     return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9)))
 
 
-def linear_ticks(low: float, high: float, count: int) -> Ticks:
-    step = nice_step(high - low, count)
-    places = step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+def linear_ticks(low: float, high: float, most: float = 6.5) -> Ticks:
+    step = nice_step(high - low, most)
+    places = step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1, dtype=np.float64)
     largest = max(abs(low), abs(high))
     power = 0 if 1e-2 <= largest < 1e5 else 3 * math.floor(math.log10(largest) / 3)
     decimals = max(0, power - math.floor(math.log10(step) + 1e-9))
@@ -110,7 +112,7 @@ def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, A
         return t, values
     keep = {0, len(t) - 1}
     edges = np.linspace(0, len(t), (most - 2) // 2 + 1).astype(int)
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         piece = values[first:last]
         if np.any(np.isfinite(piece)):
             keep |= {first + int(np.nanargmin(piece)), first + int(np.nanargmax(piece))}
@@ -124,7 +126,7 @@ def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, A
 def line_chart(curves: Sequence[Curve], *, unit: str = "", label: str = "", is_log: bool = False) -> str:
     """One chart over time [s]. label: what a screen reader says."""
     low, high = value_range(curves, is_log)
-    ticks = log_ticks(low, high, 6) if is_log else linear_ticks(low, high, 5)
+    ticks = log_ticks(low, high, 6) if is_log else linear_ticks(low, high)
     left = 14 + CHARACTER * max((len(words) for words in ticks.labels), default=1)
     heading = _unit_words(unit, ticks.power)
     legend, n_rows = _legend(curves, left, CHARACTER * len(heading) + 14 if heading else 0.0)
@@ -148,7 +150,7 @@ def _value_axis(ticks: Ticks, down: Scale, left: float) -> str:
 
 
 def _time_axis(across: Scale) -> str:
-    ticks, bottom = linear_ticks(across.low, across.high, 6), HEIGHT - BOTTOM
+    ticks, bottom = linear_ticks(across.low, across.high), HEIGHT - BOTTOM
     columns = across.pixels(ticks.places).tolist()
     marks = "".join(f"M{pixel(x)} {pixel(bottom)}v4" for x in columns)
     words = [text(x, bottom + 17, label, anchor="middle") for x, label in zip(columns, ticks.labels, strict=True)]
@@ -157,9 +159,9 @@ def _time_axis(across: Scale) -> str:
     return path(line + marks, 'class="axis"') + "".join(words) + name
 
 
-def _look(k: int) -> str:
-    """Colour, and dashes once the colours are used up."""
-    dashes = ("", ' stroke-dasharray="7 4"', ' stroke-dasharray="2 4"')[k // N_COLOURS % 3]
+def _look(k: int, is_dashed: bool) -> str:
+    """Colour, and dashes where asked for and once the colours are used up."""
+    dashes = ("", ' stroke-dasharray="6 5"', ' stroke-dasharray="2 4"')[(k // N_COLOURS + is_dashed) % 3]
     return f'class="curve c{k % N_COLOURS}"{dashes}'
 
 
@@ -171,11 +173,13 @@ def _legend(curves: Sequence[Curve], left: float, indent: float) -> tuple[str, i
         if x + width > WIDTH and x > left:
             x, row = left, row + 1
         y = 13 + ROW * row
-        parts.append(path(f"M{pixel(x)} {pixel(y - 4)}h18", _look(k)) + text(x + 24, y, curve.label, css="ink"))
+        parts.append(
+            path(f"M{pixel(x)} {pixel(y - 4)}h18", _look(k, curve.is_dashed)) + text(x + 24, y, curve.label, css="ink")
+        )
         x += width
     return "".join(parts), row + 1
 
 
 def _curve(curve: Curve, k: int, across: Scale, down: Scale) -> str:
     t, values = decimate(curve.t, curve.values)
-    return path(line_path(across.pixels(t), down.pixels(values)), _look(k))
+    return path(line_path(across.pixels(t), down.pixels(values)), _look(k, curve.is_dashed))

@@ -85,6 +85,7 @@ def readable(value: float, digits: int = 6) -> str:
         return "infinite" if value > 0 else f"{MINUS}infinite"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     if value == 0.0 or -4 <= int(exponent) < max(digits, 6):
-        return f"{value:.{digits}g}".replace("-", MINUS)
+        words = f"{value:.0f}" if int(exponent) >= digits else f"{value:.{digits}g}"
+        return words.replace("-", MINUS)
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa} {TIMES} {power_of_ten(int(exponent))}".replace("-", MINUS)

@@ -113,7 +113,7 @@ def compose(bodies, moving):
 
 @kernel
 def put_matrix(bodies, moving, dofs, M):
-    """Lower triangle of M: the momenta that a unit quasi-velocity gives to all it carries, seen by the joints inward."""
+    """Lower triangle of M: the momenta a unit quasi-velocity gives to all it carries, seen by the joints inward."""
     compose(bodies, moving)
     for i in range(len(M)):
         for j in range(i):

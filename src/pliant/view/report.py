@@ -1,0 +1,374 @@
+"""report.html: one page with pictures, figures, charts and what one may believe of them. No network, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant import __version__
+from pliant.errors import ModelError
+from pliant.result import Result
+from pliant.view.chart import Curve, line_chart
+from pliant.view.files import write_text
+from pliant.view.quantity import Panel, Quantities, default_panels
+from pliant.view.robot import ghost_picture, make_scene, snapshots
+from pliant.view.svg import power_of_ten, readable, stylesheet
+
+MOST_ROWS = 100  # of a table
+ROUNDING = 1e-17  # relative energy errors below it are drawn as this
+WORDS = ("meaning", "what it says")  # columns of sentences
+STATUS = {
+    "done": ("good", "Done", "The run came to its end as asked."),
+    "stopped": ("good", "Stopped", "The run ended where the model asks."),
+    "interrupted": ("warn", "Interrupted", "The run was interrupted; what was reached is shown."),
+    "failed": ("bad", "Failed", "The run broke down; what was reached is shown."),
+}
+AUDIT = {
+    "energy_residual": (
+        "Energy that appeared or vanished without a work to explain it, relative to the energy that moved. "
+        "It measures the time integration: the smaller, the better.",
+        "",
+    ),
+    "momentum_drift": (
+        "Change of linear or angular momentum, which must not change here, relative to the bodies' own momenta.",
+        "",
+    ),
+    "constraint_drift": ("How far attitudes (unit quaternions) and closed loops left what they must fulfil.", ""),
+    "event_error": ("How far in time the located events may be from the true ones.", "s"),
+}
+STATS = {
+    "steps": ("accepted steps", ""),
+    "rejected": ("rejected steps", ""),
+    "evaluations": ("evaluations of the equations of motion", ""),
+    "events": ("instants with events", ""),
+    "wall_s": ("computing time", ""),
+    "compile_s": ("getting ready (compiling or loading)", ""),
+}
+OPTIONS = {
+    "formulation": ("formulation", ""),
+    "integrator": ("integrator", ""),
+    "duration": ("duration asked for", "s"),
+    "rtol": ("relative tolerance", ""),
+    "atol": ("absolute tolerance", "rad"),
+    "step": ("fixed step", "s"),
+    "max_step": ("largest step", "s"),
+    "max_steps": ("most steps", ""),
+    "sample": ("rows every", "s"),
+    "dense": ("dense output", ""),
+}
+
+
+class FigureInfo(Protocol):
+    """What is known of a figure beforehand; what cases give."""
+
+    @property
+    def help(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def expected(self) -> float | None: ...
+    @property
+    def tolerance(self) -> float: ...
+    @property
+    def source(self) -> str: ...
+
+
+class SettingInfo(Protocol):
+    """What is known of a setting."""
+
+    @property
+    def help(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+
+
+def write_report(
+    result: Result,
+    path: str | Path,
+    *,
+    title: str = "",
+    figures: Mapping[str, float] | None = None,
+    panels: Sequence[Panel] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    figure_table: Mapping[str, FigureInfo] | None = None,
+    setting_table: Mapping[str, SettingInfo] | None = None,
+    description: str = "",
+    compares: bool = True,
+) -> None:
+    """Write the page of a run.
+
+    panels: charts as data; without any, coordinates, rates and outputs are shown. figure_table and setting_table say
+    what names mean. compares=False leaves out expected values (they hold at a case's default settings only)."""
+    heading, quantities = title or result.model.name, Quantities(result)
+    content = [
+        _head(result, heading, description),
+        _pictures(result),
+        _figures(figures or {}, figure_table or {}, compares),
+        _charts(quantities, default_panels(result) if panels is None else panels),
+        _energies(quantities),
+        _events(result),
+        _contacts(result),
+        _truth(result, settings or {}, setting_table or {}),
+    ]
+    write_text(Path(path), _page(heading, "\n".join(part for part in content if part)))
+
+
+def _page(title: str, content: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)} - pliant</title>\n"
+        f"<style>\n{stylesheet('colours.css')}{stylesheet('page.css')}</style>\n</head>\n<body>\n<main>\n{content}\n"
+        f"<footer>Made by pliant {escape(__version__)}.</footer>\n</main>\n</body>\n</html>\n"
+    )
+
+
+# --- small parts ------------------------------------------------------------------------------------------------
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>" if content else ""
+
+
+def _cell(content: str, label: str, is_number: bool) -> str:
+    if not content:
+        return "<td></td>"
+    if label in WORDS:
+        return f'<td class="words">{content}</td>'
+    css = ' class="number"' if is_number else ""
+    return f'<td{css} data-label="{escape(label)}">{content}</td>'
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
+    """A table of ready html cells; on a phone every row becomes a block. The first column has no label there."""
+    heads = "".join(
+        f'<th class="number">{escape(name)}</th>' if k in numbers else f"<th>{escape(name)}</th>"
+        for k, name in enumerate(columns)
+    )
+    lines = [
+        f"<tr><td>{row[0]}</td>"
+        + "".join(_cell(row[k], columns[k], k in numbers) for k in range(1, len(columns)))
+        + "</tr>"
+        for row in rows
+    ]
+    head = f"<thead><tr>{heads}</tr></thead>" if any(columns) else ""
+    css = "stack" if any(columns) else "plain"
+    body = "\n".join(lines)
+    return f'<div class="card table"><table class="{css}">{head}<tbody>\n{body}\n</tbody></table></div>'
+
+
+def _seconds(value: float) -> str:
+    """Computing time as one says it."""
+    if not value < 1:
+        return f"{readable(value, 3)} s"
+    return f"{readable(1e3 * value, 2)} ms"
+
+
+def _with_unit(value: Any, unit: str = "", digits: int = 6) -> str:
+    if isinstance(value, (float, int, np.number, np.bool_)):
+        words = readable(value, digits)  # type: ignore[arg-type]
+        return f"{words} {escape(unit)}".strip() if words != "not available" else words
+    return escape(str(value))
+
+
+# --- top of the page --------------------------------------------------------------------------------------------
+
+
+def _head(result: Result, title: str, description: str) -> str:
+    css, word, sentence = STATUS.get(result.status, ("warn", result.status, ""))
+    reason = f"{sentence} {_sentence(result.reason)}".strip()
+    return (
+        f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description or describe(result))}</p>\n'
+        f'<p class="status {css}"><strong>{escape(word)}.</strong> <span>{escape(reason)}</span></p>\n'
+        f"{_facts(result)}\n</header>"
+    )
+
+
+def _sentence(words: str) -> str:
+    words = words[:1].upper() + words[1:]
+    return words if not words or words.endswith(".") else words + "."
+
+
+def describe(result: Result) -> str:
+    """One line about the model."""
+    links, n_v = result.model.links, len(result.model.velocities)
+    kinds = dict.fromkeys(link.joint.kind for link in links if link.joint.kind != "fixed")
+    counts = [f"{sum(link.joint.kind == kind for link in links)} {kind}" for kind in kinds]
+    bodies = "1 body" if len(links) == 1 else f"{len(links)} bodies"
+    freedom = "1 degree of freedom" if n_v == 1 else f"{n_v} degrees of freedom"
+    joints = f", joints: {', '.join(counts)}" if counts else ""
+    return f"Model {result.model.name}: {bodies}, {freedom}{joints}"
+
+
+def _facts(result: Result) -> str:
+    end = readable(float(result.t[-1])) + " s" if len(result.t) else "nothing"
+    facts = [
+        ("simulated", end),
+        ("energy residual", readable(result.audit.get("energy_residual", float("nan")), 2)),
+        ("steps", readable(int(result.stats.get("steps", len(result.t))))),
+        ("computing time", _seconds(float(result.stats.get("wall_s", float("nan"))))),
+    ]
+    cards = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{cards}</dl>'
+
+
+def _pictures(result: Result) -> str:
+    if len(result.t) == 0:
+        return ""
+    scene = make_scene(result)
+    strip = "".join(f"<figure>{svg}<figcaption>{t:.4g} s</figcaption></figure>" for t, svg in snapshots(scene))
+    names = ", ".join(end.name for end in scene.ends)
+    note = f"{len(scene.times)} instants over each other, early ones faint; orange: the path of {names}."
+    strip = f'<div class="strip">{strip}</div>' if strip else ""
+    return (
+        f'<section class="card robot">\n{ghost_picture(scene)}\n{strip}\n<p class="note">{escape(note)}</p>\n</section>'
+    )
+
+
+# --- figures ----------------------------------------------------------------------------------------------------
+
+
+def _figures(figures: Mapping[str, float], table: Mapping[str, FigureInfo], compares: bool) -> str:
+    if not figures:
+        return ""
+    is_compared = compares and any(_expected(table.get(name)) is not None for name in figures)
+    rows = [_figure_row(name, value, table.get(name), is_compared) for name, value in figures.items()]
+    columns = ("figure", "value", "expected", "difference", "source") if is_compared else ("figure", "value", "meaning")
+    note = '<p class="note">Expected values hold at the default settings of the case.</p>' if is_compared else ""
+    return _section("Figures", _table(columns, rows, (1, 2, 3) if is_compared else (1,)) + note)
+
+
+def _expected(info: FigureInfo | None) -> float | None:
+    return None if info is None else info.expected
+
+
+def _figure_row(name: str, value: float, info: FigureInfo | None, is_compared: bool) -> list[str]:
+    unit, meaning = (info.unit, escape(info.help)) if info else ("", "")
+    if not is_compared:
+        return [f"<code>{escape(name)}</code>", _with_unit(value, unit), meaning]
+    words = f"<code>{escape(name)}</code>" + (f"<small>{meaning}</small>" if meaning else "")
+    expected = _expected(info)
+    if info is None or expected is None:
+        return [words, _with_unit(value, unit), "", "", ""]
+    digits = _digits(expected, info.tolerance)
+    difference = _difference(float(value) - expected, info.tolerance)
+    return [words, _with_unit(value, unit, digits), _with_unit(expected, unit, digits), difference, escape(info.source)]
+
+
+def _digits(value: float, tolerance: float) -> int:
+    """As many significant digits as the tolerance can tell apart, and one more."""
+    if not (tolerance > 0 and value):
+        return 8
+    return int(np.clip(np.ceil(np.log10(abs(value) / tolerance)) + 1, 3, 15))
+
+
+def _difference(difference: float, tolerance: float) -> str:
+    if np.isnan(difference):
+        return '<span class="warn">not available</span>'
+    css, word = ("good", "within") if abs(difference) <= tolerance else ("bad", "outside")
+    return f'{readable(difference, 2)}<small class="{css}">{word} {readable(tolerance, 2)}</small>'
+
+
+# --- charts -----------------------------------------------------------------------------------------------------
+
+
+def _card(title: str, content: str) -> str:
+    return f'<figure class="card"><h3>{escape(title)}</h3>{content}</figure>'
+
+
+def _charts(quantities: Quantities, panels: Sequence[Panel]) -> str:
+    if len(quantities.result.t) == 0 or not panels:
+        return ""
+    return _section(
+        "Motion and forces", f'<div class="charts">{"".join(_chart(quantities, panel) for panel in panels)}</div>'
+    )
+
+
+def _chart(quantities: Quantities, panel: Panel) -> str:
+    """A panel that asks for what there is not says so in its place; the rest of the page is worth having."""
+    try:
+        curves = [Curve(label, *quantities.curve(quantity)) for label, quantity in panel.curves]
+    except ModelError as error:
+        return _card(panel.title, f'<p class="bad">{escape(str(error))}</p>')
+    return _card(panel.title, line_chart(curves, unit=panel.unit, label=panel.title))
+
+
+def _energies(quantities: Quantities) -> str:
+    result = quantities.result
+    if len(result.t) == 0 or "kinetic" not in result.energy:
+        return ""
+    names = [name for name in result.energy if np.any(result.energy[name])]
+    stored = [name for name in names if not name.startswith("work_")]
+    names = [*names, "total"] if len(stored) > 1 else names
+    curves = [Curve(name.replace("_", ": "), *quantities.curve(name), name.startswith("work_")) for name in names]
+    error = [Curve("unexplained share", result.t, np.maximum(quantities.energy_error, ROUNDING))]
+    charts = [
+        _card("Energies and works", line_chart(curves, unit="J", label="Energies and works")),
+        _card("Energy error, relative", line_chart(error, label="Relative energy error", is_log=True)),
+    ]
+    return _section("Energy balance", f'<div class="charts">{"".join(charts)}</div>')
+
+
+# --- events and contacts ----------------------------------------------------------------------------------------
+
+
+def _more(count: int) -> str:
+    return f'<p class="note">The first {MOST_ROWS} of {count}.</p>' if count > MOST_ROWS else ""
+
+
+def _events(result: Result) -> str:
+    if not result.events:
+        return ""
+    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in result.events[:MOST_ROWS]]
+    return _section("Events", _table(("event", "time", "direction"), rows, (1,)) + _more(len(result.events)))
+
+
+def _contacts(result: Result) -> str:
+    if len(result.contacts) == 0:
+        return ""
+    units = {
+        "t_start": "s", "t_end": "s", "v_in": "m/s", "v_out": "m/s", "peak_normal": "N", "impulse": "N s", "work": "J"
+    }  # fmt: skip
+    names = [name for name in result.contacts.dtype.names if name == "point" or name in units]
+    rows = [
+        [_with_unit(row[name] if name == "point" else float(row[name]), units.get(name, "")) for name in names]
+        for row in result.contacts[:MOST_ROWS]
+    ]
+    table = _table([name.replace("_", " ") for name in names], rows, range(1, len(names)))
+    return _section("Contacts", table + _more(len(result.contacts)))
+
+
+# --- truth ------------------------------------------------------------------------------------------------------
+
+
+def _truth(result: Result, settings: Mapping[str, Any], table: Mapping[str, SettingInfo]) -> str:
+    audit = [_audit_row(name, value) for name, value in result.audit.items()]
+    stats = [_named(name, value, STATS) for name, value in result.stats.items()]
+    options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
+    options.append(["version of pliant", escape(__version__)])
+    given = [_setting_row(name, value, table.get(name)) for name, value in settings.items()]
+    content = _table(("check", "value", "what it says"), audit, (1,)) if audit else ""
+    blocks = [("How it was run", options), ("What it took", stats), ("Settings", given)]
+    cards = "".join(f"<div><h3>{title}</h3>{_table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)
+    return _section("What one may believe", f'{content}\n<div class="pairs" style="margin-top:16px">{cards}</div>')
+
+
+def _audit_row(name: str, value: float) -> list[str]:
+    meaning, unit = AUDIT.get(name, ("", ""))
+    if name.endswith("_residual") and 0 < value < 1:
+        meaning += f" Here: about one part in {power_of_ten(int(np.floor(-np.log10(value))))}."
+    return [f"<code>{escape(name)}</code>", _with_unit(float(value), unit, 2), escape(meaning)]
+
+
+def _named(name: str, value: Any, words: Mapping[str, tuple[str, str]]) -> list[str]:
+    label, unit = words.get(name, (name.replace("_", " "), ""))
+    return [escape(label), _seconds(float(value)) if name.endswith("_s") else _with_unit(value, unit)]
+
+
+def _setting_row(name: str, value: Any, info: SettingInfo | None) -> list[str]:
+    help_words = f"<small>{escape(info.help)}</small>" if info and info.help else ""
+    return [f"<code>{escape(name)}</code>{help_words}", _with_unit(value, info.unit if info else "")]

@@ -1,0 +1,155 @@
+"""What of a robot can be drawn: parts fixed to each body, and the ends whose paths are worth a trail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.view.svg import Array
+
+DIRECTIONS = {"x": np.array([1.0, 0, 0]), "y": np.array([0, 1.0, 0]), "z": np.array([0, 0, 1.0])}
+FREE_KINDS = ("floating", "planar")  # joints that hold a root to nothing
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A link from point to point, in body axes."""
+
+    start: Array
+    end: Array
+    radius: float = 0.0  # [m]; 0: as thick as looks good
+    is_thin: bool = False  # a mere connection
+
+
+@dataclass(frozen=True)
+class Block:
+    """A box along the body axes."""
+
+    centre: Array
+    half: Array  # half edges [m]
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A sphere; radius 0: a dot."""
+
+    centre: Array
+    radius: float = 0.0  # [m]
+
+
+Part = Bar | Block | Ball
+
+
+@dataclass(frozen=True)
+class End:
+    """A point whose path is drawn."""
+
+    body: int  # row of the link
+    point: Array  # body axes [m]
+    name: str
+
+
+def skeleton(model: Any) -> tuple[tuple[Part, ...], ...]:
+    """Parts of every link, in the order of model.links."""
+    return tuple(tuple(_parts(model, i)) for i in range(len(model.links)))
+
+
+def ends(model: Any, most: int = 4) -> tuple[End, ...]:
+    """One point on each body that carries no other: a named frame, else the end of its shape or its mass centre."""
+    parents = {link.parent for link in model.links}
+    leaves = [i for i in range(len(model.links)) if i not in parents]
+    if len(leaves) > most:
+        leaves = [leaves[k] for k in np.linspace(0, len(leaves) - 1, most).astype(int)]
+    return tuple(_end(model, i) for i in leaves)
+
+
+def extreme_points(part: Part) -> Array:
+    """Points in body axes whose hull holds the part (n, 3)."""
+    if isinstance(part, Bar):
+        return np.stack([part.start, part.end])
+    if isinstance(part, Block):
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.asarray(part.centre + signs * part.half)
+    return np.asarray(part.centre + part.radius * np.vstack([np.eye(3), -np.eye(3)]))
+
+
+def _parts(model: Any, i: int) -> Iterator[Part]:
+    link = model.links[i]
+    body = link.body
+    places = _places(model, i)
+    if body.shape is not None:
+        shape = _shape(body.shape)
+        yield shape
+        size = float(np.max(np.abs(extreme_points(shape)))) or 1.0
+        for place in places:
+            if _distance(shape, place) > 0.03 * size:
+                yield Bar(_nearest(shape, place), place, is_thin=True)
+        return
+    if link.parent < 0 and link.joint.kind in FREE_KINDS and _equal_box(body) is not None:
+        box = Block(body.centre, _equal_box(body))  # type: ignore[arg-type]
+        yield box
+        yield from (Bar(_nearest(box, place), place) for place in places if _distance(box, place) > 0)
+        return
+    yield from (Bar(np.zeros(3), place) for place in places)
+    if body.total_mass > 0 and link.joint.kind != "fixed":
+        if not any(_distance(Bar(np.zeros(3), place), body.centre) < 1e-6 for place in places):
+            yield Bar(np.zeros(3), body.centre, is_thin=bool(places))
+        yield Ball(body.centre)
+
+
+def _places(model: Any, i: int) -> list[Array]:
+    """Where children sit and frames are named on a link, away from its origin."""
+    name = model.links[i].body.name
+    seats = [link.seat.position for link in model.links if link.parent == i]
+    named = [frame.position for frame in model.frames if frame.body == name]
+    different = dict.fromkeys(tuple(place) for place in (*seats, *named) if np.any(place))
+    return [np.array(place, dtype=float) for place in different]
+
+
+def _shape(shape: Any) -> Part:
+    if shape.kind == "rod":
+        return Bar(np.zeros(3), shape.length * DIRECTIONS[shape.axis], shape.radius)
+    if shape.kind == "tube":
+        return Bar(np.zeros(3), shape.length * DIRECTIONS[shape.axis], shape.outer_radius)
+    if shape.kind == "box":
+        return Block(shape.centre, 0.5 * np.array(shape.size))
+    return Ball(shape.centre, shape.radius)
+
+
+def _equal_box(body: Any) -> Array | None:
+    """Half edges of the homogeneous box with the body's mass and principal inertia; None for a point."""
+    xx, yy, zz = np.diag(body.inertia_about_centre)
+    if body.total_mass <= 0 or xx + yy + zz <= 0:
+        return None
+    squares = 1.5 / body.total_mass * np.array([yy + zz - xx, xx + zz - yy, xx + yy - zz])
+    return np.asarray(np.sqrt(np.maximum(squares, 0.01 * squares.max())))
+
+
+def _nearest(part: Part, point: Array) -> Array:
+    """The nearest point of a part's body (its axis if a bar)."""
+    if isinstance(part, Bar):
+        along = part.end - part.start
+        share = float(np.clip(along @ (point - part.start) / (along @ along or 1.0), 0.0, 1.0))
+        return part.start + share * along
+    if isinstance(part, Block):
+        return np.clip(point, part.centre - part.half, part.centre + part.half)
+    return part.centre
+
+
+def _distance(part: Part, point: Array) -> float:
+    radius = 0.0 if isinstance(part, Block) else part.radius
+    return max(0.0, float(np.linalg.norm(point - _nearest(part, point))) - radius)
+
+
+def _end(model: Any, i: int) -> End:
+    body = model.links[i].body
+    frames = [frame for frame in model.frames if frame.body == body.name and frame.name]
+    if frames:
+        far = max(frames, key=lambda frame: float(np.linalg.norm(frame.position)))
+        return End(i, np.array(far.position, dtype=float), far.name)
+    if body.shape is not None and body.shape.kind in ("rod", "tube"):
+        return End(i, 2 * body.shape.centre, body.name)
+    return End(i, np.array(body.centre), body.name)

@@ -1,0 +1,153 @@
+"""The command as a user runs it: files, figures, exit codes, kind messages, nothing half-written."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pliant.cases.case import all_cases
+
+CASES = list(all_cases())
+
+
+def pliant_command(*words, cwd=None):
+    return subprocess.run([sys.executable, "-m", "pliant", *words], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_help_names_every_command():
+    done = pliant_command("--help")
+    assert done.returncode == 0
+    for command in ("run", "cases", "methods", "schema", "warmup", "bench"):
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_run_writes_summary_result_and_report(case, tmp_path):
+    words = ("--set", "bodies=5") if case == "long-chain" else ()
+    done = pliant_command("run", case, *words, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["report.html", "result.nc", "summary.json"]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert {"case", "settings", "figures", "contacts", "audit", "stats"} <= set(summary)
+    assert summary["case"] == case
+    assert summary["contacts"] == []
+    assert set(summary["figures"]) == set(all_cases()[case].figure_table)
+    assert summary["audit"]["energy_residual"] < 1e-9
+    assert {"evaluations", "steps", "events", "wall_s", "compile_s"} <= set(summary["stats"])
+    assert summary["settings"]["formulation"] == "articulated"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cases_lists_what_the_summary_holds(case):
+    listing = pliant_command("cases", case).stdout
+    for key in (*all_cases()[case].settings, *all_cases()[case].figure_table, "rtol", "integrator"):
+        assert key in listing
+    assert case in pliant_command("cases").stdout
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case_reaches_its_expected_figures(case):
+    import pliant
+
+    row = all_cases()[case]
+    figures = row.figures(pliant.simulate(row.build(row.resolve({})), **row.run))
+    for key, figure in row.figure_table.items():
+        if figure.expected is not None:
+            assert figures[key] == pytest.approx(figure.expected, abs=figure.tolerance), key
+
+
+def test_result_file_opens_in_xarray_as_the_dataset(tmp_path):
+    import xarray
+
+    import pliant
+
+    result = pliant.simulate(pliant.load("two-link-arm"), 1.0)
+    result.save(tmp_path / "result.nc")
+    with xarray.open_dataset(tmp_path / "result.nc", engine="h5netcdf") as stored:
+        assert stored.q.values == pytest.approx(result.q)
+        assert list(stored.coordinate.values) == ["psi1", "psi2"]
+        assert stored.output_tip.shape == (len(result.t), 3)
+        for name in result.dataset.data_vars:
+            assert stored[name].values == pytest.approx(result.dataset[name].values)
+
+
+MISTAKES = [
+    (("run", "two-link-arms"), ["two-link-arm", "did you mean"]),
+    (("run", "nowhere.toml"), ["nowhere.toml", "no such file"]),
+    (("run", "two-link-arm", "--set", "lenght=2"), ["lenght", "did you mean 'length'", "allowed"]),
+    (("run", "two-link-arm", "--set", "length=-2"), ["length", "-2"]),
+    (("run", "two-link-arm", "--set", "mass=three"), ["mass", "three", "number"]),
+    (("run", "two-link-arm", "--set", "mass=nan"), ["mass", "nan", "finite"]),
+    (("run", "two-link-arm", "--set", "psi1=30 mm"), ["psi1", "mm", "deg"]),
+    (("run", "two-link-arm", "--set", "rtol=-1"), ["rtol", "-1"]),
+    (("run", "two-link-arm", "--set", "integrator=euler"), ["integrator", "euler", "dop853"]),
+    (("run", "two-link-arm", "--set", "formulation=magic"), ["formulation", "magic", "articulated"]),
+    (("run", "two-link-arm", "--set", "rtol"), ["KEY=VALUE"]),
+    (("run", "ground-space", "--set", "base=flying"), ["base", "flying", "floating"]),
+    (("run", "long-chain", "--set", "bodies=2.5"), ["bodies", "whole number"]),
+    (("cases", "nothing"), ["nothing", "two-link-arm"]),
+    (("bench", "nothing"), ["nothing", "arm7"]),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), MISTAKES)
+def test_mistake_exits_with_2_and_leaves_nothing(words, expected, tmp_path):
+    out = ("--out", "results") if words[0] == "run" else ()
+    done = pliant_command(*words, *out, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in expected:
+        assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_angle_of_a_setting_may_have_its_unit(tmp_path):
+    done = pliant_command("run", "two-link-arm", "--set", "psi1=30 deg", "--set", "duration=0.1", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "summary.json").read_text())["settings"]["psi1"] == pytest.approx(0.5235987755982988)
+
+
+def test_broken_down_run_exits_with_1_and_keeps_what_it_has(tmp_path):
+    done = pliant_command("run", "two-link-arm", "--set", "max_steps=3", "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert "max_steps" in done.stderr
+    assert "Traceback" not in done.stderr
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["status"] == "failed"
+    assert "max_steps" in summary["reason"]
+    assert summary["stats"]["steps"] == 3
+
+
+def test_model_file_runs_and_reports(tmp_path):
+    example = Path(__file__).parent.parent / "examples" / "arm.toml"
+    done = pliant_command("run", str(example), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "summary.json").read_text())["audit"]["energy_residual"] < 1e-6
+
+
+def test_schema_is_json(tmp_path):
+    printed = json.loads(pliant_command("schema").stdout)
+    assert printed["properties"]["bodies"]
+    pliant_command("schema", "--out", str(tmp_path / "schema.json"))
+    assert json.loads((tmp_path / "schema.json").read_text()) == printed
+
+
+def test_methods_lists_every_row():
+    from pliant.methods import FAMILIES
+
+    listing = pliant_command("methods").stdout
+    for table in FAMILIES.values():
+        for row in table:
+            assert row.name in listing
+            assert row.reference in listing
+
+
+def test_every_reference_is_in_the_bibliography():
+    from pliant.methods import FAMILIES
+
+    text = (Path(__file__).parent.parent / "docs" / "bibliography.md").read_text()
+    for table in FAMILIES.values():
+        for row in table:
+            assert f"`{row.reference}`" in text

@@ -1,0 +1,138 @@
+"""numba's private ground, one test per assumption; the cache; the kernels uncompiled and bounds-checked."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.kernels import _jit
+from pliant.kernels._jit import DERIVATIVE, INTEGER, SYSTEM, WORK, Contract, address, entry, kernel
+from pliant.system.tables import empty_system
+from pliant.system.work import new_work
+
+call_derivative = DERIVATIVE.call
+THROUGH = Contract(
+    INTEGER(SYSTEM, WORK, INTEGER, _jit.REAL, _jit.VECTOR, _jit.VECTOR), is_entered=True
+)
+
+
+@kernel(DERIVATIVE)
+def doubled(system, work, t, y, ydot):
+    for i in range(len(y)):
+        ydot[i] = 2.0 * y[i] + t
+    return 7
+
+
+@kernel(DERIVATIVE)
+def halved(system, work, t, y, ydot):
+    for i in range(len(y)):
+        ydot[i] = 0.5 * y[i]
+    return 8
+
+
+@kernel(THROUGH)
+def through(system, work, function, t, y, ydot):
+    return call_derivative(function, (system, work, t, y, ydot))
+
+
+@pytest.mark.parametrize(("function", "status", "expected"), [(doubled, 7, [3.0, 5.0]), (halved, 8, [0.5, 1.0])])
+def test_call_by_address_passes_arguments_and_returns_the_status(function, status, expected):
+    system = empty_system()
+    ydot = np.zeros(2)
+    found = entry(through)(system, new_work(system), address(function), 1.0, np.array([1.0, 2.0]), ydot)
+    assert found == status
+    assert ydot.tolist() == expected
+
+
+def test_contract_kernel_has_exactly_one_signature():
+    if _jit.IS_COMPILED:
+        assert len(doubled.signatures) == 1
+
+
+def test_pinned_tables_give_the_same_as_unpinned():
+    import pliant
+
+    model = pliant.load("space-robot")
+    handle = pliant.Prepared(model)
+    vdot = np.zeros(len(model.velocities))
+    work = handle.work
+    handle._forward(handle.system, work, 0.0, model.q0, model.v0, np.zeros(0), vdot, work.no_reaction)
+    assert np.array_equal(handle.forward_dynamics(model.q0, model.v0), vdot)
+
+
+def run_python(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, env={**os.environ, **environment}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_cache_folder_follows_sources_and_settings():
+    plain = run_python("from pliant.kernels import _jit; print(_jit.source_hash())")
+    checked = run_python("from pliant.kernels import _jit; print(_jit.source_hash())", NUMBA_BOUNDSCHECK="1")
+    assert plain != checked
+    assert _jit.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
+
+
+def test_cache_setting_of_the_process_is_left_alone():
+    out = run_python(
+        "import numba; before = numba.config.CACHE_DIR\nimport pliant.kernels.energy\nprint(numba.config.CACHE_DIR == before)"
+    )
+    assert out.strip() == "True"
+
+
+def test_unwritable_cache_warns_once_and_still_works(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    out = run_python(
+        """
+        import tempfile, warnings
+        tempfile.gettempdir = lambda: %r
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            from pliant.kernels import _jit
+        print(len([w for w in caught if "cache" in str(w.message)]), _jit.CACHE_FOLDER)
+        """
+        % str(blocked),
+        NUMBA_CACHE_DIR=str(blocked), XDG_CACHE_HOME=str(blocked), HOME=str(blocked),
+    )  # fmt: skip
+    assert out.split() == ["1", "None"]
+
+
+SCENARIO = """
+import sys
+sys.path.insert(0, {tests!r})
+import numpy as np
+import pliant
+from zoo import ZOO
+from pliant.methods import FORMULATIONS
+for name, model in ZOO.items():
+    for row in FORMULATIONS:
+        result = pliant.simulate(model, 0.02, formulation=row.name, rtol=1e-6)
+        assert result.is_ok, (name, result.reason)
+        print(name, row.name, *(float(x).hex() for x in result.q[-1]))
+"""
+
+
+def scenario(**environment):
+    """Every zoo model moved by every formulation, every kernel entered."""
+    return run_python(SCENARIO.format(tests=str(Path(__file__).parent)), **environment).splitlines()
+
+
+def numbers(line):
+    return np.array([float.fromhex(word) for word in line.split()[2:]])
+
+
+@pytest.mark.parametrize("mode", [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}], ids=["plain", "checked"])
+def test_kernels_give_the_same_uncompiled_and_bounds_checked(mode):
+    usual, special = scenario(), scenario(**mode)
+    assert len(usual) == len(special) > 10
+    for one, other in zip(usual, special, strict=True):
+        assert one.split()[:2] == other.split()[:2]
+        assert numbers(one) == pytest.approx(numbers(other), rel=1e-9, abs=1e-11)

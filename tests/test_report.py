@@ -1,0 +1,236 @@
+"""The report page: complete, self-contained, drawable for flat and spatial robots, honest about failures."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.cases.two_link_arm import CASE
+from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
+from pliant.model.joints import Joint
+from pliant.model.model import Crossing, Model, Output
+from pliant.result import Result
+from pliant.simulation import simulate
+from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
+from pliant.view.quantity import Chart, Quantities, default_panels
+from pliant.view.report import write_report
+from pliant.view.robot import make_scene, write_picture
+from pliant.view.svg import readable
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def arm() -> Result:
+    return simulate(CASE.build(CASE.resolve({})), 2.0, **CASE.run)
+
+
+@pytest.fixture(scope="module")
+def satellite() -> Result:
+    """Floating base, spherical shoulder, elbow, and a body without a shape."""
+    model = Model(
+        "satellite",
+        bodies=(
+            Body("bus", mass=20.0, shape=Box((0.8, 0.6, 0.5))),
+            Body("upper", mass=2.0, shape=Rod(1.0, 0.03)),
+            Body("fore", mass=1.0, com=(0.3, 0.1, 0.0), inertia=(0.1, 0.1, 0.1)),
+            Body("hand", mass=0.5, shape=Sphere(0.1)),
+        ),
+        base="floating",
+        gravity=(0.0, 0.0, 0.0),
+        joints=(
+            Joint("shoulder", "spherical", "upper", parent=Frame("bus", (0.4, 0.0, 0.25)), v0=(0.1, -0.5, 0.6)),
+            Joint("elbow", "revolute", "fore", parent=Frame("upper", (1.0, 0.0, 0.0)), axis=(0, 1, 0), v0=-2.0),
+            Joint("slide", "prismatic", "hand", parent=Frame("fore", (0.6, 0.0, 0.0)), stiffness=50.0),
+        ),
+        outputs=(Output("hand", "hand", "position"), Output("load", "shoulder", "reaction")),
+        crossings=(Crossing("elbow_bent", of="elbow", value=-0.1),),
+    )
+    return simulate(model, 1.0)
+
+
+def write_arm(result: Result, path: Path, **options: object) -> str:
+    settings = CASE.resolve({})
+    given = {
+        "title": CASE.title,
+        "figures": CASE.figures(result) if result.dense else {},
+        "panels": CASE.panels(settings),
+        "settings": settings,
+        "figure_table": CASE.figure_table,
+        "setting_table": CASE.settings,
+    }
+    write_report(result, path, **(given | options))  # type: ignore[arg-type]
+    return path.read_text(encoding="utf-8")
+
+
+def check_page(page: str) -> list[ElementTree.Element]:
+    """Self-contained and small; every picture well formed with finite numbers. Returns the pictures."""
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"<script|<link|\bsrc=|\bhref=|url\(|@import", page)
+    assert len(page.encode()) < 2_000_000
+    pictures = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
+    for element in (element for picture in pictures for element in picture.iter()):
+        for value in element.attrib.values():
+            assert not re.search(r"\b(nan|inf)\b", value, re.IGNORECASE) or element.tag in (f"{SVG}svg", f"{SVG}text")
+        if element.tag == f"{SVG}path":
+            assert re.fullmatch(r"[MLHVvhaZ0-9 .\-]+", element.attrib["d"])
+    return pictures
+
+
+def test_page_holds_figures_panels_and_truth(arm: Result, tmp_path: Path) -> None:
+    page = write_arm(arm, tmp_path / "report.html")
+    pictures = check_page(page)
+    panels = CASE.panels(CASE.resolve({}))
+    for words in (*CASE.figures(arm), *arm.audit, *CASE.settings, *(panel.title for panel in panels)):
+        assert words in page
+    assert "within" in page
+    assert ">outside" not in page
+    assert arm.settings["formulation"] in page
+    # picture, six snapshots, panels, two charts of energy
+    assert len(pictures) == 1 + 6 + len(panels) + 2
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_wrong_figure_is_called_outside_and_nan_not_available(arm: Result, tmp_path: Path) -> None:
+    page = write_arm(arm, tmp_path / "report.html", figures={"psi1_at_1s": 0.1, "load_work": float("nan"), "count": 3})
+    assert ">outside" in page
+    assert "not available" in page
+    page = write_arm(arm, tmp_path / "report.html", figures={"psi1_at_1s": 0.1}, compares=False)
+    assert ">outside" not in page
+
+
+def test_failed_run_shows_its_reason(arm: Result, tmp_path: Path) -> None:
+    failed = dataclasses.replace(arm, status="failed", reason="at t = 0.5 s: the step <size> fell; loosen rtol")
+    page = write_arm(failed, tmp_path / "report.html")
+    check_page(page)
+    assert "Failed" in page
+    assert "the step &lt;size&gt; fell; loosen rtol" in page
+
+
+def test_run_that_ended_at_once_and_run_without_dense_output(arm: Result, tmp_path: Path) -> None:
+    first = {name: values[:1] for name, values in arm.energy.items()}
+    outputs = {name: values[:1] for name, values in arm.outputs.items()}
+    start = dataclasses.replace(
+        arm,
+        t=arm.t[:1],
+        q=arm.q[:1],
+        v=arm.v[:1],
+        energy=first,
+        outputs=outputs,
+        dense=None,
+        status="failed",
+        reason="x",
+    )
+    check_page(write_arm(start, tmp_path / "report.html"))
+    check_page(write_arm(dataclasses.replace(arm, dense=None), tmp_path / "report.html"))
+
+
+def test_rows_that_are_not_finite_leave_gaps(arm: Result, tmp_path: Path) -> None:
+    q = arm.q.copy()
+    q[-1] = np.nan
+    broken = dataclasses.replace(arm, q=q, dense=None, status="failed", reason="not finite")
+    check_page(write_arm(broken, tmp_path / "report.html"))
+
+
+def test_spatial_robot_with_default_panels(satellite: Result, tmp_path: Path) -> None:
+    write_report(satellite, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    check_page(page)
+    assert not make_scene(satellite).view.is_flat
+    for words in ("satellite", "shoulder.qw", "elbow_bent", "momentum_drift", "load: moment"):
+        assert words in page
+
+
+def test_views(arm: Result) -> None:
+    assert make_scene(arm).view.is_flat
+    pendulum = Model(
+        "pendulum",
+        bodies=(Body("bob", mass=1.0, com=(0.0, 0.0, -1.0)),),
+        joints=(Joint("hinge", "revolute", "bob", axis=(0, 1, 0), q0=0.5),),
+    )
+    scene = make_scene(simulate(pendulum, 0.5))
+    assert scene.view.is_flat
+    np.testing.assert_array_equal(scene.view.up, [0, 0, 1])
+
+
+def test_picture_file(satellite: Result, tmp_path: Path) -> None:
+    write_picture(satellite, tmp_path / "robot.svg")
+    picture = ElementTree.parse(tmp_path / "robot.svg").getroot()
+    assert picture.tag == f"{SVG}svg"
+    assert picture.find(f"{SVG}style") is not None
+
+
+def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
+    quantities = Quantities(arm)
+    t, psi = quantities.curve("psi1")
+    assert len(t) >= 800
+    np.testing.assert_array_equal(psi, arm.at(t)[0][:, 0])
+    np.testing.assert_array_equal(quantities.curve("psi2.rate")[1], arm.at(t)[1][:, 1])
+    assert max(quantities.energy_error) == pytest.approx(arm.audit["energy_residual"])
+    # positions between the rows agree with the recorded ones at the rows
+    for result, name in ((arm, "tip"), (satellite, "hand")):
+        for k in range(3):
+            t, x = Quantities(result).curve(f"{name}[{k}]")
+            np.testing.assert_allclose(x[np.searchsorted(t, result.t)], result.outputs[name][:, k], atol=1e-12)
+    for panel in default_panels(satellite):
+        for _, quantity in panel.curves:
+            assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
+    page = write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])
+    assert "no quantity &#x27;typo&#x27;" in page
+
+
+def test_decimation_keeps_peaks_and_ends() -> None:
+    t = np.linspace(0.0, 1.0, 100_000)
+    values = np.sin(7 * t)
+    values[31_415], values[27_182] = 50.0, -40.0
+    few_t, few = decimate(t, values)
+    assert len(few) <= 1500
+    assert few.max() == 50.0
+    assert few.min() == -40.0
+    assert (few_t[0], few_t[-1]) == (0.0, 1.0)
+    assert np.all(np.diff(few_t) > 0)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e-3, 1.0, 9.81, 1e7, 1e200])
+@pytest.mark.parametrize("shape", ["zero", "constant", "ramp", "offset", "nan"])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_chart_of_any_range(scale: float, shape: str, is_log: bool) -> None:
+    t = np.linspace(0.0, 3.0, 50)
+    shapes = {"zero": 0 * t, "constant": 0 * t + 1, "ramp": t - 1, "offset": 1 + 1e-9 * t, "nan": np.nan * t}
+    svg = line_chart([Curve("a < b", t, scale * shapes[shape])], unit="m", is_log=is_log)
+    # labels of the value axis end where it begins; no two are the same
+    labels = [e.text for e in ElementTree.fromstring(svg).iter(f"{SVG}text") if e.attrib["text-anchor"] == "end"][:-1]
+    assert len(labels) >= 2
+    assert len(set(labels)) == len(labels)
+    assert "nan" not in svg
+
+
+def test_ticks_are_nice() -> None:
+    assert nice_step(10.0, 5) == 2.0
+    assert linear_ticks(-0.02, 0.31).labels == ("0.0", "0.1", "0.2", "0.3")
+    assert linear_ticks(0.0, 3.1e-6).power == -6
+    assert readable(-1.23456789e-12, 3) == "\u22121.23 \u00d7 10\u207b\u00b9\u00b2"
+    assert [readable(value) for value in (3, 0.0, float("nan"))] == ["3", "0", "not available"]
+
+
+def test_writing_needs_no_heavy_library(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from pliant.cases.two_link_arm import CASE\n"
+        "from pliant.simulation import simulate\n"
+        "result = simulate(CASE.build(CASE.resolve({})), 0.5)\n"
+        "before = set(sys.modules)  # numba itself imports scipy.linalg\n"
+        "from pliant.view.report import write_report\n"
+        f"write_report(result, {str(tmp_path / 'report.html')!r})\n"
+        "heavy = ('matplotlib', 'plotly', 'xarray', 'scipy', 'h5py')\n"
+        "print(*(name for name in set(sys.modules) - before if name.split('.')[0] in heavy))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,420 @@
+"""Whole runs: conservation laws, closed forms, agreement of formulations and integrators, honest failure."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+import pliant
+from pliant import (
+    Base,
+    Body,
+    Constant,
+    Controller,
+    Crossing,
+    Cycloid,
+    Frame,
+    Joint,
+    Limit,
+    Load,
+    Model,
+    ModelError,
+    Output,
+    Ramp,
+    Rod,
+    Sine,
+    Step,
+    Table,
+)
+from pliant.methods import FORMULATIONS, INTEGRATORS
+
+FORMULATION_NAMES = [row.name for row in FORMULATIONS]
+TIGHT = {"rtol": 1e-12, "atol": 1e-14}
+
+
+def pendulum(**joint):
+    """A point mass of 2 kg on a massless rod of 1 m, gravity -y, swinging about z from the horizontal."""
+    return Model(
+        "pendulum",
+        gravity=(0, -9.81, 0),
+        bodies=(Body("bob", 2.0, com=(1, 0, 0)),),
+        joints=(Joint("hinge", "revolute", "bob", **joint),),
+        duration=1.0,
+    )
+
+
+def test_pendulum_period_equals_elliptic_integral():
+    from scipy.special import ellipk
+
+    amplitude = 2.0
+    model = Model(
+        "pendulum",
+        gravity=(0, -9.81, 0),
+        bodies=(Body("bob", 2.0, com=(0, -1, 0)),),
+        joints=(Joint("hinge", "revolute", "bob", q0=amplitude),),
+        crossings=(Crossing("bottom", "hinge", direction="falling"),),
+    )
+    result = pliant.simulate(model, 12.0, **TIGHT)
+    passes = [event.t for event in result.events]
+    period = 4 * math.sqrt(1 / 9.81) * ellipk(math.sin(amplitude / 2) ** 2)
+    assert np.diff(passes) == pytest.approx(period, abs=1e-10)
+    assert result.audit["event_error"] < 1e-13
+
+
+def test_damped_spring_follows_its_closed_form():
+    """m x'' = -k (x - rest) - d x' on a slide."""
+    k, d, m = 50.0, 2.0, 1.5
+    model = Model(
+        "slide",
+        gravity=(0, 0, 0),
+        bodies=(Body("cart", m),),
+        joints=(Joint("slide", "prismatic", "cart", axis=(1, 0, 0), q0=0.3, stiffness=k, rest=0.1, damping=d),),
+    )
+    result = pliant.simulate(model, 3.0, **TIGHT)
+    decay, omega = d / (2 * m), math.sqrt(k / m - (d / (2 * m)) ** 2)
+    t = np.linspace(0, 3, 50)
+    x = 0.1 + 0.2 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
+    assert result.at(t)[0][:, 0] == pytest.approx(x, abs=1e-10)
+    assert result.audit["energy_residual"] < 1e-10
+
+
+def test_armature_and_gear_slow_the_joint_as_gear_squared():
+    inertia, rotor, gear, torque = 0.5, 0.01, 10.0, 0.3
+    model = Model(
+        "drive",
+        gravity=(0, 0, 0),
+        bodies=(Body("wheel", 1.0, inertia=(inertia, inertia, inertia)),),
+        joints=(Joint("shaft", "revolute", "wheel", armature=rotor, gear=gear, motor=Constant(torque)),),
+    )
+    result = pliant.simulate(model, 2.0)
+    assert result.v[-1, 0] == pytest.approx(2.0 * gear * torque / (inertia + gear**2 * rotor), rel=1e-10)
+
+
+@pytest.mark.parametrize("formulation", FORMULATION_NAMES)
+@pytest.mark.parametrize("torques", ["none", "internal"])
+def test_space_robot_keeps_momenta_and_energy(formulation, torques):
+    """Linear and angular momentum, and energy minus work, over 10 s at rtol 1e-13 to 1e-12 of their scale."""
+    from pliant.cases.case import all_cases
+
+    case = all_cases()["space-robot"]
+    model = case.build(case.resolve({"torques": torques}))
+    figures = case.figures(pliant.simulate(model, formulation=formulation, **case.run))
+    for name in ("linear_momentum_drift", "angular_momentum_drift", "energy_drift"):
+        assert figures[name] < 1e-12
+
+
+@pytest.mark.parametrize("formulation", FORMULATION_NAMES)
+@pytest.mark.parametrize("integrator", [row.name for row in INTEGRATORS if "adaptive" in row.supports])
+def test_every_pair_of_methods_moves_the_arm_alike(formulation, integrator):
+    model = pliant.load("two-link-arm")
+    reference, _ = pliant.simulate(model, 5.0, **TIGHT).at(5.0)
+    q, _ = pliant.simulate(model, 5.0, formulation=formulation, integrator=integrator, rtol=1e-9, atol=1e-12).at(5.0)
+    assert q == pytest.approx(reference, abs=1e-8)
+
+
+def test_fixed_step_rk4_converges_to_the_same_motion():
+    model = pliant.load("two-link-arm")
+    reference, _ = pliant.simulate(model, 5.0, **TIGHT).at(5.0)
+    q, _ = pliant.simulate(model, 5.0, integrator="rk4", step=1e-3).at(5.0)
+    assert q == pytest.approx(reference, abs=1e-12)
+
+
+def test_runs_are_bit_identical_when_repeated_and_when_prepared():
+    model = pliant.load("ground-space")
+    once, again = pliant.simulate(model), pliant.simulate(model)
+    assert np.array_equal(once.q, again.q)
+    run = pliant.prepare_run(model)
+    q, v = run.end()
+    assert np.array_equal(q, run.end()[0])
+    assert np.array_equal(q, once.q[-1])
+    assert np.array_equal(v, once.v[-1])
+
+
+def test_prescribed_motion_never_drifts_and_its_work_closes_the_balance():
+    motion = Cycloid(0.0, 2.0, after=1.2) + 0.1 * Sine(omega=5.0)
+    model = Model(
+        "driven",
+        gravity=(0, -9.81, 0),
+        bodies=(Body("upper", 2.0, shape=Rod(1.0, 0.05)), Body("lower", 1.0, shape=Rod(0.8, 0.05))),
+        joints=(
+            Joint("shoulder", "revolute", "upper", motion=motion),
+            Joint("elbow", "revolute", "lower", parent=Frame("upper", (1, 0, 0)), q0=0.3),
+        ),
+        outputs=(Output("torque", "shoulder", "drive"),),
+    )
+    result = pliant.simulate(model, 3.0, **TIGHT)
+    t = result.t
+    x = np.clip(t / 2.0, 0, 1)
+    expected = 1.2 * (x - np.sin(2 * np.pi * x) / (2 * np.pi)) + 0.1 * np.sin(5 * t)
+    assert result.q[:, 0] == pytest.approx(expected, abs=1e-14)
+    assert result.audit["energy_residual"] < 1e-10
+    row = len(t) // 2
+    vdot = pliant.forward_dynamics(model, result.q[row], result.v[row], t=t[row])
+    needed = pliant.inverse_dynamics(model, result.q[row], result.v[row], vdot, t=t[row])
+    assert result.outputs["torque"][row, 0] == pytest.approx(needed[0], abs=1e-10)
+    assert needed[1] == pytest.approx(0.0, abs=1e-10)
+
+
+def test_base_switch_keeps_the_arm_and_frees_the_base():
+    """In space the mass centre stays where it is; on the ground the base feels what moves the arm."""
+    space = pliant.simulate(pliant.load("ground-space", base="floating"), rtol=1e-11)
+    ground = pliant.simulate(pliant.load("ground-space", base="fixed"), rtol=1e-11)
+    assert np.max(np.abs(space.outputs["base_reaction"])) < 1e-10
+    assert np.max(np.abs(ground.outputs["base_position"])) == 0.0
+    # the impulse of the ground is the momentum of the arm, at mid slew
+    half = pliant.simulate(pliant.load("ground-space", base="fixed"), 2.0, rtol=1e-11, sample=1e-3)
+    impulse = simpson(half.outputs["base_reaction"][:, :3], dx=1e-3, axis=0)
+    gained = pliant.momentum(half.model, half.q[-1], half.v[-1]).linear
+    assert np.linalg.norm(gained) > 1.0
+    assert impulse == pytest.approx(gained, abs=1e-9)
+
+
+def test_step_signal_acts_from_its_instant_only():
+    """A unit force on a unit mass from t = 0.5 s: exact to rounding, because the kink is a step boundary."""
+    model = Model(
+        "pushed",
+        gravity=(0, 0, 0),
+        base="floating",
+        bodies=(Body("puck", 1.0, inertia=(1, 1, 1)),),
+        loads=(Load("puck", x=Step(0.5)),),
+    )
+    result = pliant.simulate(model, 2.0)
+    assert result.q[-1, 0] == pytest.approx(0.5 * 1.5**2, abs=1e-14)
+    assert result.at(0.5)[0][0] == pytest.approx(0.0, abs=1e-16)
+    assert 0.5 in result.t
+    assert result.audit["energy_residual"] < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("signal", "value"),
+    [
+        (Constant(2.0), lambda t: 2.0 + 0 * t),
+        (Ramp(0.5, 1.5, after=2.0, before=-1.0), lambda t: -1 + 3 * np.clip(t - 0.5, 0, 1)),
+        (Sine(2.0, 3.0, 0.4, 1.0), lambda t: 1 + 2 * np.sin(3 * t + 0.4)),
+        (Sine() * Sine(omega=2.0) + 3.0, lambda t: np.sin(t) * np.sin(2 * t) + 3),
+        (2.0 - Sine(), lambda t: 2 - np.sin(t)),
+        (Constant(0.0) * Sine() + 1.0, lambda t: 1.0 + 0 * t),
+    ],
+)
+def test_motor_output_is_its_signal(signal, value):
+    model = Model(
+        "m", gravity=(0, 0, 0), bodies=(Body("a", 1.0, inertia=(1, 1, 1)),),
+        joints=(Joint("j", "revolute", "a", motor=signal),), outputs=(Output("torque", "j", "motor"),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 2.0, sample=0.05)
+    assert result.outputs["torque"][:, 0] == pytest.approx(value(result.t), abs=1e-13)
+
+
+def test_table_is_the_cubic_spline_and_chirp_sweeps_its_rate():
+    from scipy.interpolate import CubicSpline
+
+    times, values = (0.0, 0.3, 0.9, 1.4, 2.0), (0.0, 1.0, -0.5, 0.2, 0.0)
+    table, chirp = Table(times, values), pliant.Chirp(end=1.5, omega1=10.0, omega0=2.0, start=0.5)
+    model = Model(
+        "m", gravity=(0, 0, 0), bodies=(Body("a", 1.0, inertia=(1, 1, 1)), Body("b", 1.0, inertia=(1, 1, 1))),
+        joints=(Joint("j", "revolute", "a", motor=table), Joint("k", "revolute", "b", parent="a", motor=chirp)),
+        outputs=(Output("table", "j", "motor"), Output("chirp", "k", "motor")),
+    )  # fmt: skip
+    result = pliant.simulate(model, 1.99, sample=0.01)
+    assert result.outputs["table"][:, 0] == pytest.approx(CubicSpline(times, values)(result.t), abs=1e-12)
+    t = result.t
+    rate = 2.0 + 8.0 * np.clip(t - 0.5, 0, 1)
+    phase = np.where(t < 0.5, 2 * (t - 0.5), np.where(t < 1.5, (2 + rate) / 2 * (t - 0.5), 6 + 10 * (t - 1.5)))
+    assert result.outputs["chirp"][:, 0] == pytest.approx(np.sin(phase), abs=1e-12)
+
+
+def test_compliant_limit_bounces_as_a_spring():
+    """A cart at speed v meets a stop of stiffness k: contact lasts pi sqrt(m/k), depth v sqrt(m/k)."""
+    m, k, v = 2.0, 800.0, 1.5
+    stop = Limit(upper=0.75, stiffness=k)
+    model = Model(
+        "stop", gravity=(0, 0, 0), bodies=(Body("cart", m),),
+        joints=(Joint("slide", "prismatic", "cart", axis=(1, 0, 0), v0=v, limit=stop),),
+        outputs=(Output("push", "slide", "limit"),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 1.5, **TIGHT)
+    begin, end = (event.t for event in result.events)
+    assert begin == pytest.approx(0.5, abs=1e-13)
+    assert end - begin == pytest.approx(math.pi * math.sqrt(m / k), abs=1e-11)
+    middle = 0.5 * (begin + end)
+    assert result.at(middle)[0][0] - 0.75 == pytest.approx(v * math.sqrt(m / k), abs=1e-11)
+    assert result.v[-1, 0] == pytest.approx(-v, abs=1e-11)
+    assert result.audit["energy_residual"] < 1e-11
+    assert np.min(result.outputs["push"]) < -1.0
+
+
+def test_damped_limit_takes_energy_and_never_pulls():
+    stop = Limit(upper=0.75, stiffness=800.0, damping=20.0)
+    model = Model(
+        "stop", gravity=(0, 0, 0), bodies=(Body("cart", 2.0),),
+        joints=(Joint("slide", "prismatic", "cart", axis=(1, 0, 0), v0=1.5, limit=stop),),
+        outputs=(Output("push", "slide", "limit"),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 1.5, rtol=1e-10)
+    assert np.max(result.outputs["push"]) <= 0.0
+    assert 0.3 < -result.v[-1, 0] < 1.4
+    assert result.audit["energy_residual"] < 1e-8
+
+
+def test_hard_limit_ends_the_run_with_a_reason():
+    result = pliant.simulate(pendulum(limit=Limit(lower=-1.0)), 5.0)
+    assert result.status == "stopped"
+    assert "lower limit" in result.reason
+    assert result.q[-1, 0] == pytest.approx(-1.0, abs=1e-12)
+    assert result.t[-1] < 5.0
+
+
+def test_stop_crossing_of_a_frame_and_of_a_rate():
+    model = Model(
+        "fall", bodies=(Body("ball", 1.0, inertia=(1, 1, 1)),), base=Base("floating", position=(0, 0, 2.0)),
+        crossings=(Crossing("speed", "ball.vz.rate", value=-4.0), Crossing("floor", "ball.z", action="stop")),
+    )  # fmt: skip
+    result = pliant.simulate(model, 5.0)
+    assert [event.name for event in result.events] == ["speed", "floor"]
+    assert result.events[0].t == pytest.approx(4.0 / 9.81, abs=1e-12)
+    assert result.t[-1] == pytest.approx(math.sqrt(4.0 / 9.81), abs=1e-12)
+
+
+def test_controller_is_held_between_its_samples():
+    """A torque of k for k periods: v after n periods is the sum, exactly."""
+    calls = []
+
+    def law(t, measured):
+        calls.append((t, measured["shaft"]))
+        return len(calls)
+
+    model = Model(
+        "sampled", gravity=(0, 0, 0), bodies=(Body("wheel", 1.0, inertia=(2, 2, 2)),),
+        joints=(Joint("shaft", "revolute", "wheel"),), controllers=(Controller("c", 0.1, ("shaft",), law),),
+        outputs=(Output("torque", "shaft", "motor"),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 1.0)
+    assert [t for t, _ in calls] == pytest.approx(np.arange(10) * 0.1, abs=1e-15)
+    assert result.v[-1, 0] == pytest.approx(0.1 * sum(range(1, 11)) / 2.0, abs=1e-12)
+    assert calls[-1][1][1] == pytest.approx(0.1 * sum(range(1, 10)) / 2.0, abs=1e-12)
+    assert set(result.outputs["torque"][:, 0]) == set(range(1, 11))
+    assert result.audit["energy_residual"] < 1e-12
+
+
+def test_two_controllers_keep_their_own_periods():
+    seen = {"fast": 0, "slow": 0}
+
+    def count(name):
+        def law(t, measured):
+            seen[name] += 1
+            return 0.0
+
+        return law
+
+    model = Model(
+        "two", gravity=(0, 0, 0), bodies=(Body("a", 1.0, inertia=(1, 1, 1)), Body("b", 1.0, inertia=(1, 1, 1))),
+        joints=(Joint("j", "revolute", "a"), Joint("k", "revolute", "b", parent="a")),
+        controllers=(Controller("f", 0.01, ("j",), count("fast")), Controller("s", 0.03, ("k",), count("slow"))),
+    )  # fmt: skip
+    pliant.simulate(model, 0.3)
+    assert seen == {"fast": 30, "slow": 10}
+
+
+def test_failing_controller_keeps_what_was_reached():
+    def law(t, measured):
+        return 1.0 / (t - 0.5) if t < 0.45 else [1.0, 2.0]
+
+    model = pendulum()
+    model = Model(
+        "x", bodies=model.bodies, joints=model.joints, controllers=(Controller("c", 0.1, ("hinge",), law),)
+    )
+    result = pliant.simulate(model, 1.0)
+    assert result.status == "failed"
+    assert "controller" in result.reason
+    assert "1 finite" in result.reason
+    assert result.t[-1] == pytest.approx(0.5)
+
+
+def test_ball_spring_swings_and_keeps_energy():
+    """Anisotropic spring on a ball joint: conservative for any attitude."""
+    model = Model(
+        "wobble", gravity=(0, 0, -9.81), bodies=(Body("top", 1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25)),),
+        joints=(Joint("ball", "spherical", "top", v0=(3.0, -2.0, 1.0), stiffness=(5.0, 8.0, 3.0)),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 5.0, **TIGHT)
+    assert result.audit["energy_residual"] < 1e-10
+    assert np.max(result.energy["elastic"]) > 1.0
+
+
+def test_free_top_keeps_spin_momentum_and_unit_quaternion():
+    model = Model(
+        "top", gravity=(0, 0, 0), bodies=(Body("top", 1.0, inertia=(0.1, 0.2, 0.25)),),
+        base=Base("floating", spin=(0.01, 5.0, 0.02)),
+    )  # fmt: skip
+    result = pliant.simulate(model, 30.0, rtol=1e-12, atol=1e-14)
+    assert result.audit["momentum_drift"] < 1e-11
+    assert result.audit["constraint_drift"] < 1e-15
+    assert np.max(np.abs(np.linalg.norm(result.at(np.linspace(0, 30, 777))[0][:, 3:], axis=1) - 1)) < 1e-15
+
+
+def test_sampled_rows_equal_dense_output_and_energies_match():
+    model = pliant.load("two-link-arm")
+    result = pliant.simulate(model, 2.0, sample=0.01)
+    assert result.t == pytest.approx(np.arange(201) * 0.01)
+    assert np.array_equal(result.q, result.at(result.t)[0])
+    one = pliant.energy(model, result.q[100], result.v[100])
+    assert result.energy["kinetic"][100] == pytest.approx(one.kinetic, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"duration": -1.0}, ["duration", "-1.0", "above 0"]),
+        ({"rtol": -1e-8}, ["rtol", "above"]),
+        ({"atol": 0.0}, ["atol"]),
+        ({"rtol": float("nan")}, ["rtol"]),
+        ({"step": 0.0}, ["step"]),
+        ({"integrator": "dopri"}, ["dopri5", "did you mean"]),
+        ({"formulation": "kane"}, ["articulated", "boltzmann_hamel"]),
+        ({"integrator": "rk4"}, ["adaptive", "dop853"]),
+        ({"q0": [0.0]}, ["q", "(1,)", "(2,)", "psi1"]),
+        ({"v0": [0.0, np.inf]}, ["v", "psi2", "inf"]),
+        ({"sample": 0.1, "dense": False}, ["dense"]),
+        ({"max_steps": 0}, ["max_steps"]),
+    ],
+)
+def test_bad_options_say_what_is_allowed(options, words):
+    with pytest.raises(ModelError) as caught:
+        pliant.simulate(pliant.load("two-link-arm"), **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_table_that_ends_inside_the_run_is_refused_as_a_motion():
+    model = pendulum(motion=Table((0.0, 0.5, 1.0), (0.0, 1.0, 3.0)))
+    with pytest.raises(ModelError, match="clamped"):
+        pliant.simulate(model, 2.0)
+    assert pliant.simulate(pendulum(motion=Table((0.0, 0.5, 1.0), (0.0, 1.0, 3.0), "clamped")), 2.0).is_ok
+
+
+def test_runaway_returns_what_it_has():
+    """Too few steps is a reason, not an exception."""
+    result = pliant.simulate(pliant.load("two-link-arm"), 30.0, max_steps=5)
+    assert result.status == "failed"
+    assert "max_steps" in result.reason
+    assert len(result.t) == 6
+    assert np.all(np.isfinite(result.q))
+
+
+def test_at_refuses_times_outside_and_missing_dense():
+    model = pliant.load("two-link-arm")
+    result = pliant.simulate(model, 1.0)
+    for t in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ModelError):
+            result.at(t)
+    with pytest.raises(ModelError, match="dense"):
+        pliant.simulate(model, 1.0, dense=False).at(0.5)
+
+
+def test_zero_quaternion_in_a_state_is_refused():
+    model = pliant.load("space-robot")
+    q = model.q0
+    q[3:7] = 0.0
+    with pytest.raises(ModelError, match="quaternion"):
+        pliant.forward_dynamics(model, q, model.v0)
