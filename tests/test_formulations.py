@@ -155,10 +155,54 @@ def _world_loads(x: Instant) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarr
 
 
 def _value(signal: object) -> float:
-    """The loads of the zoo are constants and sines."""
+    """At TIME, from the definitions in model/signals.py."""
+    if signal is None:
+        return 0.0
     if signal.kind == "constant":
         return signal.value
-    return signal.offset + signal.amplitude * np.sin(signal.omega * TIME + signal.phase)
+    if signal.kind == "sine":
+        return signal.offset + signal.amplitude * np.sin(signal.omega * TIME + signal.phase)
+    if signal.kind == "cycloid":
+        s = (TIME - signal.start) / (signal.end - signal.start)
+        return signal.before + (signal.after - signal.before) * (s - np.sin(2.0 * np.pi * s) / (2.0 * np.pi))
+    assert signal.kind == "chirp"
+    passed = TIME - signal.start
+    mean = signal.omega0 + 0.5 * (signal.omega1 - signal.omega0) * passed / (signal.end - signal.start)
+    return signal.offset + signal.amplitude * np.sin(mean * passed)
+
+
+@every_state
+@every_model
+def test_joints_carry_the_forces_their_words_say(name: str, seed: int) -> None:
+    """-k (q - rest) - d v + gear motor(t) - stop, from the model; springs of ball joints have their own test below."""
+    x = Instant(name, seed)
+    x.forward()
+    carried = x.handle.work.dofs.tau - x.tau
+    for link in x.model.links:
+        joint = link.joint
+        given = zip(
+            *(joint.each(key) for key in ("stiffness", "rest", "damping", "gear", "motor", "limit")), strict=True
+        )
+        for k, (stiffness, rest, damping, gear, motor, limit) in enumerate(given):
+            if stiffness and not joint.row.has_plain_rates:
+                continue
+            j, v = link.v + k, x.v[link.v + k]
+            wanted = gear * _value(motor) - damping * v
+            if joint.row.has_plain_rates:
+                q = x.q[link.q + k]
+                wanted += -stiffness * (q - rest) - _stop_force(limit, q, v)
+            assert abs(carried[j] - wanted) < TIGHT * (1.0 + abs(wanted))
+
+
+def _stop_force(limit: object, q: float, v: float) -> float:
+    """How hard a stop pushes back, towards lower q."""
+    if limit in (None, "none"):
+        return 0.0
+    if limit.upper is not None and q > limit.upper:
+        return max(0.0, limit.stiffness * (q - limit.upper) + limit.damping * v)
+    if limit.lower is not None and q < limit.lower:
+        return -max(0.0, limit.stiffness * (limit.lower - q) - limit.damping * v)
+    return 0.0
 
 
 @every_state

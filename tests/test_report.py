@@ -21,7 +21,8 @@ from pliant.simulation import simulate
 from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
 from pliant.view.quantity import Chart, Quantities, default_panels
 from pliant.view.report import write_report
-from pliant.view.robot import make_scene, write_picture
+from pliant.view.robot import write_picture
+from pliant.view.scene import make_scene
 from pliant.view.svg import readable
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,8 +2,8 @@
 
 Independent of all kernels and slow on purpose. Terrestrial: lambda = (omega_1 .. omega_n); space: lambda =
 (V_1, Omega_1, omega_2 .. omega_n) with R_1 = 0. C[i][j] maps components in basis i to basis j, basis 0 is the world.
-d{y}/d{x} is the transposed Jacobian (rows x, columns y). The paper leaves d/dt(dT/dlambda) unexpanded: here it is the complex-step
-derivative of the literal sums (52a), (52b) along the motion alpha' = D^-1 omega, at constant lambda."""
+d{y}/d{x} is the transposed Jacobian (rows x, columns y). The paper leaves d/dt(dT/dlambda) unexpanded:
+here it is the complex-step derivative of the literal sums (52a), (52b) along alpha' = D^-1 omega, lambda constant."""
 
 from dataclasses import dataclass, field
 from itertools import product

@@ -120,7 +120,7 @@ def schema(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")] = None,
 ) -> None:
     """Print the JSON schema of model files (editors use it to complete and check)."""
-    from pliant.io.files import make_folder, whole_file
+    from pliant.files import make_folder, write_whole
     from pliant.io.toml import schema as model_schema
 
     text = json.dumps(model_schema(), indent=2)
@@ -128,8 +128,7 @@ def schema(
         print(text)
         return
     make_folder(out.parent)
-    with whole_file(out) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_whole(out, text + "\n")
 
 
 @app.command(short_help="compile everything now, once per machine")

@@ -4,9 +4,10 @@ prepare(model) gives a handle for many fast calls; the module functions are the 
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -202,10 +203,19 @@ class Prepared:
         )
 
 
-@lru_cache(maxsize=32)
+_handles: OrderedDict[tuple[int, str, int], Prepared] = OrderedDict()
+MAX_HANDLES = 32
+
+
 def prepare(model: Model, formulation: str = "auto") -> Prepared:
-    """A handle for many fast calls on one model (no checks, out= arrays)."""
-    return Prepared(model, formulation)
+    """A handle for many fast calls on one model (no checks, out= arrays); the last ones are kept, per thread."""
+    key = (id(model), formulation, threading.get_ident())
+    handle = _handles.get(key)
+    if handle is None or handle.model is not model:
+        handle = _handles[key] = Prepared(model, formulation)
+        while len(_handles) > MAX_HANDLES:
+            _handles.popitem(last=False)
+    return handle
 
 
 def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Array:

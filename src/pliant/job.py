@@ -8,7 +8,7 @@ from typing import Any
 
 from pliant.cases.case import Case, Figure, Setting, unknown_key
 from pliant.errors import ModelError
-from pliant.io.files import make_folder
+from pliant.files import make_folder
 from pliant.io.result_file import save_summary
 from pliant.loading import find_case, load
 from pliant.methods import FORMULATIONS, INTEGRATORS

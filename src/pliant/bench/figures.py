@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pliant.bench.peers import PACKAGES
-from pliant.cli import check_folder, print_table
-from pliant.io.files import whole_file
+from pliant.cli import print_table
+from pliant.files import make_folder, write_whole
 
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
 
@@ -96,11 +96,10 @@ def versions() -> dict[str, str]:
 
 def save_figures(path: Path, found: Mapping[str, Sequence[Figure]], goals: Mapping[str, str], ready_s: float) -> None:
     """Everything as JSON; the file appears whole."""
-    check_folder(path.parent)
+    make_folder(path.parent)
     lines = {
         name: {"goal": goals[name], "figures": [{**asdict(figure), "is_met": figure.is_met} for figure in some]}
         for name, some in found.items()
     }
     facts = {"machine": machine(), "versions": versions(), "kernels_ready_s": ready_s, "lines": lines}
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(facts, indent=2) + "\n")

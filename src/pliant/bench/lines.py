@@ -151,7 +151,7 @@ def batch(say: Say) -> list[Figure]:
 
 
 def _rough(run: peers.Run) -> float:
-    return measure({"": job(run)}, rounds=3)[""]
+    return measure({"": job(run)}, rounds=12)[""]
 
 
 def _compare(n: int, goals: dict[peers.Engine, float], say: Say) -> list[Figure]:

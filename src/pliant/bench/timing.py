@@ -8,7 +8,7 @@ from timeit import Timer
 from typing import Any
 
 BATCH_SECONDS = 4e-3
-ROUNDS = 25
+ROUNDS = 60
 
 
 def statement(code: str, **names: Any) -> Timer:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.io.files import whole_file
+from pliant.files import whole_file, write_whole
 
 if TYPE_CHECKING:
     from pliant.result import Result
@@ -104,5 +104,4 @@ def save_summary(path: Path, case: str, settings: dict[str, Any], figures: dict[
         "status": result.status,
         "reason": result.reason,
     }
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(plain(summary), indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(plain(summary), indent=2) + "\n")

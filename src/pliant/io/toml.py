@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
@@ -19,6 +18,7 @@ from typing import Any, get_args
 import pydantic
 
 from pliant.errors import ModelError
+from pliant.files import write_whole
 from pliant.model import bodies, joints, model, signals
 from pliant.model.messages import closest, explain, listed
 from pliant.model.model import Controller, Model
@@ -139,21 +139,9 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
         described = dataclasses.replace(described, controllers=named)
     text = "\n".join(_lines(_plain(described))).strip() + "\n"
     try:
-        _write_whole(path, text)
+        write_whole(path, text)
     except OSError as error:
         raise ModelError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
-
-
-def _write_whole(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, kernel
 from pliant.kernels.forces.gather import gather
+from pliant.kernels.forces.joints import set_phase
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import move, place
@@ -64,6 +65,7 @@ def derivative(system, work, t, y, ydot):
 def forward(system, work, t, q, v, tau, vdot, reaction):
     """vdot (and reactions, if it has rows) under the caller's tau (if not empty) and everything the model carries."""
     work.run[0].segment = t
+    set_phase(system, work, q)
     for j in range(len(tau)):
         work.dofs[j].tau_extra = tau[j]
     prepare_bodies(system, work, t, q, v)

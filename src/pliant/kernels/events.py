@@ -68,11 +68,3 @@ def switch(system, work, t, y, fired):
             return Status.STOPPED
     return outcome
 
-
-@kernel
-def set_phase(system, work, q):
-    """The phase a state alone tells: which stops are pressed."""
-    for k in range(len(system.limits)):
-        limit = system.limits[k]
-        depth = limit.side * (q[system.dofs[limit.dof].q] - limit.bound)
-        work.phase[limit.phase].is_active = depth > 0.0 and not limit.is_hard

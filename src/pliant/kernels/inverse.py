@@ -4,6 +4,7 @@ from pliant.kernels._jit import FORWARD, kernel
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, scale, sub, vec
 from pliant.kernels.dynamics import prepare_bodies
+from pliant.kernels.forces.joints import set_phase
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
 
@@ -52,6 +53,7 @@ def sum_wrenches(system, work, reaction):
 def inverse(system, work, t, q, v, vdot, tau, reaction):
     """tau beyond what the model itself carries, such that forward(q, v, tau) = vdot; and all joint reactions."""
     work.run[0].segment = t
+    set_phase(system, work, q)
     prepare_bodies(system, work, t, q, v)
     accelerate(system, work, vdot)
     sum_wrenches(system, work, reaction)

@@ -3,8 +3,7 @@
 from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, vec
 from pliant.kernels.dynamics import impose_motion, prepare_bodies
-from pliant.kernels.events import set_phase
-from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, spring_force
+from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, set_phase, spring_force
 from pliant.kernels.inverse import accelerate
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
 from pliant.system.status import Status

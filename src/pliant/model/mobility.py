@@ -39,7 +39,9 @@ def mobility_problems(model: Model) -> Iterator[str]:
         if link.parent >= 0:
             X = _transform(link.seat.matrix @ R, np.array(link.seat.position) + link.seat.matrix @ p)
             IS = inertias[i] @ S[:, free]
-            inertias[link.parent] += X.T @ (inertias[i] - IS @ np.linalg.solve(felt, IS.T)) @ X
+            passed = X.T @ (inertias[i] - IS @ np.linalg.solve(felt, IS.T)) @ X
+            # without this the antisymmetric part of rounding ruins long chains
+            inertias[link.parent] += 0.5 * (passed + passed.T)
             rigid[link.parent] += X.T @ rigid[i] @ X
 
 

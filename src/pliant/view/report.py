@@ -15,7 +15,8 @@ from pliant.result import Result
 from pliant.view.chart import Curve, line_chart
 from pliant.view.files import write_text
 from pliant.view.quantity import Panel, Quantities, default_panels
-from pliant.view.robot import ghost_picture, make_scene, snapshots
+from pliant.view.robot import ghost_picture, snapshots
+from pliant.view.scene import make_scene
 from pliant.view.svg import power_of_ten, readable, stylesheet
 
 MOST_ROWS = 100  # of a table

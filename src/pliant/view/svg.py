@@ -41,6 +41,8 @@ def line_path(x: Array, y: Array) -> str:
 
 def circle_path(x: float, y: float, radius: float) -> str:
     """Path data of a full circle."""
+    # both from the rounded radius, else the halves do not meet
+    radius = round(radius, 1)
     r, d = pixel(radius), pixel(2 * radius)
     return f"M{pixel(x - radius)} {pixel(y)}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z"
 

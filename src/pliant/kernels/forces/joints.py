@@ -39,6 +39,15 @@ def limit_force(system, work, q, v, k):
 
 
 @kernel
+def set_phase(system, work, q):
+    """The phase a state alone tells: which stops are pressed."""
+    for k in range(len(system.limits)):
+        limit = system.limits[k]
+        depth = limit.side * (q[system.dofs[limit.dof].q] - limit.bound)
+        work.phase[limit.phase].is_active = depth > 0.0 and not limit.is_hard
+
+
+@kernel
 def ball_spring(system, body, q):
     """(force, moment) of a spring on a floating or spherical joint, child axes: V = 1/2 x^T k x + 1/2 phi^T k phi.
 

@@ -91,10 +91,9 @@ def pass_velocity(work, body, x, k, A, B, C, pf, pn):
     Uv = add(mul_sym(A, sv), mul(B, sw))
     Uw = add(mul_t(B, sv), mul_sym(C, sw))
     pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
-    is_ok = pivot > 0.0
-    l = 1.0 / math.sqrt(pivot) if is_ok else 0.0
-    if dof.is_driven:
-        l = 0.0
+    # a prescribed velocity needs no inertia and passes everything on
+    is_ok = pivot > 0.0 or dof.is_driven != 0
+    l = 1.0 / math.sqrt(pivot) if pivot > 0.0 and not dof.is_driven else 0.0
     t = l * (dof.tau - dot(sv, pf) - dot(sw, pn))
     Ev, Ew = scale(l, Uv), scale(l, Uw)
     put(x.Ev[3 * k :], Ev)
@@ -112,8 +111,8 @@ def pass_revolute(work, body, x, A, B, C, pf, pn):
     axis = vec(body.axis)
     Uv, Uw = mul(B, axis), mul_sym(C, axis)
     pivot = dot(axis, Uw) + dof.armature
-    is_ok = pivot > 0.0
-    d = 1.0 / pivot if is_ok and not dof.is_driven else 0.0
+    is_ok = pivot > 0.0 or dof.is_driven != 0
+    d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
     t = d * (dof.tau - dot(axis, pn))
     put(x.Ev, scale(d, Uv))
     put(x.Ew, scale(d, Uw))
@@ -138,19 +137,24 @@ def give_to_parent(parent, x, A, B, C, pf, pn):
 
 
 @kernel
+def add_drive(work, body, x, a, al):
+    """Prescribed accelerations of a joint, which are part of the bias."""
+    for k in range(body.n_v):
+        sv, sw = subspace_column(body, x, k)
+        # zero where the motion is free
+        vdot = work.dofs[body.v + k].motion_vdot
+        a, al = add(a, scale(vdot, sv)), add(al, scale(vdot, sw))
+    return a, al
+
+
+@kernel
 def inward(system, work):
     """From the tips to the root. Returns False and names the body if a pivot is not positive."""
     for i in range(len(system.bodies) - 1, -1, -1):
         body, x = system.bodies[i], work.bodies[i]
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_driven:
-            # a prescribed acceleration is part of the bias
-            for k in range(body.n_v):
-                sv, sw = subspace_column(body, x, k)
-                zv = add(zv, scale(work.dofs[body.v + k].motion_vdot, sv))
-                zw = add(zw, scale(work.dofs[body.v + k].motion_vdot, sw))
-            put(x.zv, zv)
-            put(x.zw, zw)
+            zv, zw = add_drive(work, body, x, zv, zw)
         A, B, C = sym(x.A), mat(x.B), sym(x.C)
         pf = add(vec(x.pf), add(mul_sym(A, zv), mul(B, zw)))
         pn = add(vec(x.pn), add(mul_t(B, zv), mul_sym(C, zw)))
@@ -198,6 +202,8 @@ def outward(system, work, vdot):
                 vdot[j + k] = u
                 sv, sw = subspace_column(body, x, k)
                 a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
+        if body.is_driven:
+            a, al = add_drive(work, body, x, a, al)
         put(x.a, add(a, vec(x.zv)))
         put(x.al, add(al, vec(x.zw)))
 

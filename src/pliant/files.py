@@ -26,6 +26,12 @@ def whole_file(path: Path) -> Iterator[Path]:
             temporary.unlink()
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 def make_folder(folder: Path) -> None:
     """A folder that exists or can be made and written, or a message."""
     try:

@@ -1,0 +1,119 @@
+"""The robot at one instant: its parts as shapes on the picture, far ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from pliant.view.projection import Canvas
+from pliant.view.scene import Scene, seat_of
+from pliant.view.skeleton import Ball, Bar, Block, Part
+from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path
+
+MANY_BODIES = 60  # from here on without outlines and joint marks
+FACES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # axis of a box's face, and the two axes along it
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A piece of a picture: how near it is, its look, its path data."""
+
+    depth: float
+    look: str
+    data: str
+
+
+def pose(scene: Scene, canvas: Canvas, k: int, *, is_small: bool = False) -> str:
+    """The robot at pose k: far marks first; neighbours of one look become one path."""
+    marks = sorted(_marks(scene, canvas, k, 0.5 if is_small else 1.0), key=lambda mark: mark.depth)
+    return "".join(
+        path("".join(mark.data for mark in group), look) for look, group in groupby(marks, lambda mark: mark.look)
+    )
+
+
+def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mark]:
+    R, p = scene.R[k], scene.p[k]
+    is_plain = len(scene.parts) > MANY_BODIES
+    near: list[float] = []
+    weight = stretch * (7.0 if len(scene.parts) <= 12 else 5.0 if not is_plain else 2.0)
+    for i, parts in enumerate(scene.parts):
+        marks = [*_guide(scene, canvas, i, R, p)]
+        marks += [mark for part in parts for mark in _part_marks(part, canvas, R[i], p[i], weight, is_plain)]
+        near.append(max((mark.depth for mark in marks if 'class="body"' in mark.look), default=-np.inf))
+        link = scene.model.links[i]
+        if not is_plain:
+            # over the bars that meet there
+            depth = max(canvas.depth(p[i]), near[i], near[link.parent] if link.parent >= 0 else -np.inf)
+            marks += _joint_marks(link.joint.kind, canvas.pixels(p[i]), depth + weight / canvas.scale, weight)
+        if scene.view.is_flat:
+            # children over their parents, marks as they come
+            marks = [replace(mark, depth=i + 0.01 * k) for k, mark in enumerate(marks)]
+        yield from (replace(mark, depth=0.0) if is_plain else mark for mark in marks)
+
+
+def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
+    if isinstance(part, Block):
+        yield from _block_marks(part, canvas, R, p)
+    elif isinstance(part, Ball):
+        centre = p + R @ part.centre
+        (x, y), depth = canvas.pixels(centre), canvas.depth(centre)
+        if part.radius > 0:
+            yield Mark(depth, 'class="ball"', circle_path(x, y, max(part.radius * canvas.scale, 1.0)))
+        else:
+            yield Mark(depth, 'class="mass"', circle_path(x, y, 0.55 * weight))
+    else:
+        yield from _bar_marks(part, canvas, R, p, weight, is_plain)
+
+
+def _bar_marks(part: Bar, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
+    points = np.stack([p + R @ part.start, p + R @ part.end])
+    data, depth = line_path(*canvas.pixels(points).T), canvas.depth(points.mean(axis=0))
+    width = max(2 * part.radius * canvas.scale, 0.4 * weight) if part.radius else weight
+    if part.is_thin:
+        yield Mark(depth, 'class="thin" stroke-width="1.2"', data)
+    elif is_plain:
+        yield Mark(depth, f'class="outline" stroke-width="{pixel(width)}"', data)
+    else:
+        yield Mark(depth, f'class="outline" stroke-width="{pixel(width + 2)}"', data)
+        # just over its own outline
+        yield Mark(depth + 1e-6 / canvas.scale, f'class="body" stroke-width="{pixel(width)}"', data)
+
+
+def _block_marks(part: Block, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]:
+    """The faces of a box that look at us, shaded by their direction."""
+    for (axis, first, second), sign in ((face, sign) for face in FACES for sign in (-1.0, 1.0)):
+        normal = sign * R[:, axis]
+        if normal @ canvas.view.toward < 1e-9:
+            continue
+        middle = p + R @ part.centre + part.half[axis] * normal
+        a, b = part.half[first] * R[:, first], part.half[second] * R[:, second]
+        corners = np.stack([middle + a + b, middle + a - b, middle - a - b, middle - a + b])
+        shade = (
+            "top" if canvas.view.is_flat or normal[2] > 0.5 else "left" if normal @ canvas.view.right < 0 else "right"
+        )
+        look = f'class="{shade}" stroke-width="1.2"'
+        yield Mark(canvas.depth(middle), look, polygon_path(canvas.pixels(corners)))
+
+
+def _joint_marks(kind: str, place: Array, depth: float, weight: float) -> Iterator[Mark]:
+    """Hinges are circles, slides squares, balls filled; place in pixels."""
+    (x, y), radius = place, 0.62 * weight
+    if kind in ("prismatic", "cylindrical"):
+        corners = place + radius * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        yield Mark(depth, 'class="joint" stroke-width="1.6"', polygon_path(corners))
+    elif kind in ("revolute", "universal"):
+        yield Mark(depth, 'class="joint" stroke-width="1.6"', circle_path(x, y, radius))
+    elif kind == "spherical":
+        yield Mark(depth, 'class="socket" stroke-width="1.6"', circle_path(x, y, 1.25 * radius))
+
+
+def _guide(scene: Scene, canvas: Canvas, i: int, R: Array, p: Array) -> Iterator[Mark]:
+    """The rail of a sliding joint, from its seat on a moving parent to the slider."""
+    link = scene.model.links[i]
+    if link.parent >= 0 and link.joint.kind in ("prismatic", "cylindrical", "planar"):
+        points = np.stack([seat_of(scene.model, i, R, p), p[i]])
+        depth = canvas.depth(points.mean(axis=0)) - 1e-3 * scene.size
+        yield Mark(depth, 'class="thin" stroke-width="2"', line_path(*canvas.pixels(points).T))

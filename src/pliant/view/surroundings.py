@@ -1,0 +1,174 @@
+"""What stands around the robot in a picture: ground, supports, paths of its ends, times, axes, scale."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.view.chart import nice_step
+from pliant.view.projection import Canvas
+from pliant.view.scene import Scene
+from pliant.view.skeleton import FREE_KINDS, Bar
+from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path, text
+
+TRAIL_PIECES = 40
+
+
+def trails(scene: Scene, canvas: Canvas) -> str:
+    """Paths of the ends, stronger towards the end of the run; long tangled ones fade sooner."""
+    lines = []
+    length = np.linalg.norm(np.diff(scene.trails[:, 0], axis=0), axis=1).sum()
+    fading = float(np.clip(length / (5 * scene.size), 1.0, 6.0))
+    edges = np.unique(np.linspace(0, len(scene.trail_times) - 1, TRAIL_PIECES + 1).astype(int)).tolist()
+    for j in range(scene.trails.shape[1]):
+        x, y = canvas.pixels(scene.trails[:, j]).T
+        for k, (first, last) in enumerate(pairwise(edges)):
+            strength = 0.2 + 0.8 * ((k + 1) / TRAIL_PIECES) ** fading
+            piece = line_path(x[first : last + 1], y[first : last + 1])
+            lines.append(path(piece, f'class="trail" stroke-width="1.6" opacity="{strength:.2f}"'))
+    return "".join(lines)
+
+
+def time_words(scene: Scene, canvas: Canvas) -> str:
+    """When the first end was where, unless the words would cover each other."""
+    parts: list[str] = []
+    taken: list[Array] = []
+    order = [len(scene.times) - 1, *range(len(scene.times) - 1)]
+    for k in order:
+        end = scene.ends[0]
+        x, y = canvas.pixels(scene.p[k, end.body] + scene.R[k, end.body] @ end.point)
+        if any(abs(x - a) < 52 and abs(y - b) < 18 for a, b in taken):
+            continue
+        taken.append(np.array([x, y]))
+        is_right = x < canvas.width - 60
+        word = text(
+            x + (9 if is_right else -9),
+            y - 7,
+            f"{scene.times[k]:.3g} s",
+            anchor="start" if is_right else "end",
+            css="halo",
+        )
+        parts.append(path(circle_path(x, y, 3), 'class="spot"') + word)
+    return "".join(parts)
+
+
+def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> str:
+    """Supports of the roots that the world holds, and rails of those that slide."""
+    size, parts = (9.0 if is_small else 16.0), []
+    for i, link in enumerate(scene.model.links):
+        if link.parent >= 0 or link.joint.kind in FREE_KINDS:
+            continue
+        seat = np.array(link.seat.position, dtype=float)
+        if link.joint.kind in ("prismatic", "cylindrical"):
+            parts.append(_rail(scene, canvas, i))
+        else:
+            parts.append(_support(canvas, seat, size))
+    return "".join(dict.fromkeys(parts))
+
+
+def _rail(scene: Scene, canvas: Canvas, i: int) -> str:
+    """A line through all the places where the slider was, a little longer, hatched on one side."""
+    track = scene.paths[:, i]
+    middle = track[np.argmax(np.linalg.norm(track - track[0], axis=1))]
+    along = middle - track[0]
+    length = float(np.linalg.norm(along))
+    along = along / length if length > 1e-12 * scene.size else canvas.view.right
+    shares = (track - track[0]) @ along
+    points = track[0] + np.outer([shares.min() - 0.4 * scene.size, shares.max() + 0.4 * scene.size], along)
+    start, end = canvas.pixels(points)
+    return _hatched(start, end, 7.0)
+
+
+def _hatched(start: Array, end: Array, depth: float) -> str:
+    """The sign of the ground: a line with short strokes on its lower side."""
+    along = end - start
+    length = float(np.linalg.norm(along)) or 1.0
+    along = along / length
+    across = np.array([-along[1], along[0]]) * (1.0 if along[0] >= 0 else -1.0)
+    feet = [start + share * (end - start) for share in np.linspace(0.0, 1.0, max(3, round(length / 8) + 1))]
+    strokes = [line_path(*np.stack([foot, foot + depth * (across - 0.8 * along)]).T) for foot in feet]
+    line = path(line_path(*np.stack([start, end]).T), 'class="ground" stroke-width="2"')
+    return line + path("".join(strokes), 'class="ground" stroke-width="1.2"')
+
+
+def _support(canvas: Canvas, seat: Array, size: float) -> str:
+    """A hinge on hatched ground; in space a plate."""
+    x, y = canvas.pixels(seat)
+    if not canvas.view.is_flat:
+        reach = size / canvas.scale
+        corners = seat + reach * np.array([[1, 1, 0], [1, -1, 0], [-1, -1, 0], [-1, 1, 0]])
+        plate = canvas.pixels(corners)
+        thick = plate + np.array([0.0, 0.35 * size])
+        return path(polygon_path(thick), 'class="plate"') + path(
+            polygon_path(plate), 'class="plate" stroke-width="1.4"'
+        )
+    foot = np.array([[x, y], [x - 0.8 * size, y + 1.2 * size], [x + 0.8 * size, y + 1.2 * size]])
+    left, right = foot[1] - np.array([0.6 * size, 0]), foot[2] + np.array([0.6 * size, 0])
+    return path(polygon_path(foot), 'class="plate" stroke-width="1.4"') + _hatched(left, right, 0.45 * size)
+
+
+def floor_height(scene: Scene, points: Array) -> float | None:
+    """Height of the ground grid, below all that is drawn; None for free flyers without gravity and flat pictures."""
+    if scene.view.is_flat or not (scene.is_held or any(scene.model.gravity)):
+        return None
+    return float(points[:, 2].min())
+
+
+def ground_grid(canvas: Canvas, points: Array, floor: float) -> str:
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    step = nice_step(max(float(np.max(high - low)), 1e-9), 8)
+    first, last = np.floor(low / step - 0.5), np.ceil(high / step + 0.5)
+    columns = np.arange(first[0], last[0] + 1) * step
+    rows = np.arange(first[1], last[1] + 1) * step
+    lines = [np.array([[x, rows[0], floor], [x, rows[-1], floor]]) for x in columns]
+    lines += [np.array([[columns[0], y, floor], [columns[-1], y, floor]]) for y in rows]
+    return path("".join(line_path(*canvas.pixels(line).T) for line in lines), 'class="grid"')
+
+
+def shadow(scene: Scene, canvas: Canvas, floor: float) -> str:
+    """The last pose straight down on the ground grid."""
+    lines = []
+    for i, parts in enumerate(scene.parts):
+        for bar in (part for part in parts if isinstance(part, Bar)):
+            points = scene.p[-1, i] + np.stack([bar.start, bar.end]) @ scene.R[-1, i].T
+            points[:, 2] = floor
+            lines.append(line_path(*canvas.pixels(points).T))
+    return path("".join(lines), 'class="shadow" stroke-width="6"')
+
+
+def free_corner(canvas: Canvas, points: Array) -> Array:
+    """Where on the left (or else above on the right) a small thing hides least of the robot [px]."""
+    right, bottom = canvas.width - 52.0, canvas.height - 32.0
+    corners = np.array([[34.0, bottom], [34.0, 48.0], [right, 48.0]])
+    distances = np.linalg.norm(canvas.pixels(points)[:, None, :] - corners, axis=-1).min(axis=0)
+    return np.asarray(corners[int(np.argmax(np.minimum(distances, 110.0)))])
+
+
+def triad(canvas: Canvas, origin: Array) -> str:
+    """The world's axes, small."""
+    parts = []
+    for name, axis in zip("xyz", np.eye(3), strict=True):
+        x, y = 24.0 * np.array([axis @ canvas.view.right, -(axis @ canvas.view.up)])
+        if np.hypot(x, y) > 1.0:
+            tip = origin + np.array([x, y])
+            parts.append(path(_arrow(origin, tip), 'class="ground" stroke-width="1.4"'))
+            parts.append(text(origin[0] + 1.45 * x, origin[1] + 1.45 * y + 4, name, anchor="middle"))
+    return "".join(parts)
+
+
+def _arrow(start: Array, tip: Array) -> str:
+    back = 5.0 * (start - tip) / np.linalg.norm(start - tip)
+    side = 0.5 * np.array([-back[1], back[0]])
+    return line_path(*np.stack([start, tip, tip + back + side, tip, tip + back - side]).T)
+
+
+def scale_bar(canvas: Canvas) -> str:
+    length = nice_step(110.0 / canvas.scale, 1)
+    length = length if length * canvas.scale <= 200 else length / 2
+    x, y = canvas.width - 24.0, canvas.height - 20.0
+    start = x - length * canvas.scale
+    bar = f"M{pixel(start)} {pixel(y - 4)}v4H{pixel(x)}v-4"
+    return path(bar, 'class="ground" stroke-width="1.4"') + text(
+        0.5 * (start + x), y - 7, f"{length:g} m", anchor="middle"
+    )

@@ -1,0 +1,196 @@
+"""The benchmarks compare like with like: every engine has the same model. No times are asserted here."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pliant.bench import figures, lines, models, peers
+from pliant.bench.figures import Figure
+from pliant.dynamics import Prepared
+from pliant.errors import ModelError
+
+SERIALS = {"arm7": models.arm7(), "chain3": models.chain(3), "chain10": models.chain(10)}
+ENGINES = (peers.EXUDYN, peers.MUJOCO, peers.PINOCCHIO, peers.NUMPY)
+
+
+def need(name: str) -> Any:
+    """A peer, or a skip with a reason; in CI (variable CI set) its absence is a failure."""
+    if os.environ.get("CI"):
+        return importlib.import_module(name)
+    return pytest.importorskip(name, reason=f"{name} is not installed (pip install 'pliant[peers]')")
+
+
+def accelerations(serial: models.Serial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    q, v = (rows[0] for rows in models.random_states(serial, 1))
+    return q, v, Prepared(models.pliant_model(serial)).forward_dynamics(q, v)
+
+
+# --- the same model everywhere ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("serial", SERIALS.values(), ids=SERIALS)
+def test_pinocchio_has_the_same_accelerations(serial: models.Serial) -> None:
+    pin = need("pinocchio")
+    q, v, wanted = accelerations(serial)
+    robot = peers.pinocchio_model(serial)
+    assert lines.relative(pin.aba(robot, robot.createData(), q, v, np.zeros(len(v))), wanted) < 1e-9
+
+
+@pytest.mark.parametrize("serial", SERIALS.values(), ids=SERIALS)
+def test_mujoco_has_the_same_accelerations(serial: models.Serial) -> None:
+    mujoco = need("mujoco")
+    q, v, wanted = accelerations(serial)
+    robot = peers.mujoco_model(serial)
+    data = mujoco.MjData(robot)
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_forward(robot, data)
+    assert lines.relative(data.qacc, wanted) < 1e-9
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_numpy_chain_has_the_same_accelerations(n: int) -> None:
+    q, v, wanted = accelerations(models.chain(n))
+    found = peers.numpy_chain(models.chain(n))(0.0, np.concatenate([np.cumsum(q), np.cumsum(v)]))
+    assert np.array_equal(found[:n], np.cumsum(v))
+    assert lines.relative(np.diff(found[n:], prepend=0.0), wanted) < 1e-9
+
+
+def test_pinocchio_has_the_same_spherical_chain() -> None:
+    """Inverse dynamics, for pinocchio.aba itself loses digits on spherical chains."""
+    pin = need("pinocchio")
+    serial = models.ball_chain(20)
+    q, v, vdot = accelerations(serial)
+    robot = peers.pinocchio_model(serial)
+    terms = pin.rnea(robot, robot.createData(), q, v, np.zeros(len(v)))
+    assert np.max(np.abs(pin.rnea(robot, robot.createData(), q, v, vdot))) < 1e-9 * np.max(np.abs(terms))
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+def test_every_engine_reaches_the_same_end(engine: peers.Engine) -> None:
+    for name in engine.modules:
+        need(name)
+    serial = models.chain(3)
+    wanted = peers.PLIANT.prepare(serial)(peers.Setting("dop853", 1e-13, 1e-13))()
+    for sweep in engine.sweeps:
+        tight = next((setting for setting in sweep if setting.steps >= 2000), sweep[-1])
+        ready = engine.prepare(serial)(tight)
+        assert np.max(np.abs(ready() - wanted)) < 1e-9
+        assert np.array_equal(ready(), ready()), "a run changes its start"
+
+
+def test_the_batch_line_compares_equal_accelerations() -> None:
+    serial = models.ball_chain(20)
+    q, v = models.random_states(serial, 9)
+    evaluate, handle = lines.compiled_loop(serial, q, v)
+    wanted = evaluate(2).copy()
+    assert lines.relative(lines._spherical_batch(handle, q, v)(), wanted) < 1e-10
+    assert lines.relative(handle.forward_dynamics(q[3], v[3]), wanted[3]) == 0.0
+
+
+# --- sweeps, lines, files ---------------------------------------------------------------------------------------
+
+
+def test_sweeps_go_from_loose_to_tight() -> None:
+    for engine in (peers.PLIANT, *ENGINES):
+        for sweep in engine.sweeps:
+            assert len({setting.scheme for setting in sweep}) == 1
+            sizes = [setting.rtol if setting.rtol else 1.0 / setting.steps for setting in sweep]
+            assert all(b < a for a, b in pairwise(sizes))
+
+
+def test_the_first_setting_within_the_error_is_taken_and_the_cheapest_scheme() -> None:
+    table = {"slow": [1.0, 1e-3, 1e-9], "quick": [1.0, 1e-3, 1e-9], "bad": [1.0, np.nan, 1.0]}
+    sweeps = tuple(tuple(peers.Setting(name, steps=i + 1) for i in range(3)) for name in table)
+    runs = {
+        setting: (lambda error=table[setting.scheme][setting.steps - 1]: np.array([error]))
+        for sweep in sweeps
+        for setting in sweep
+    }
+    engine = peers.Engine("toy", (), sweeps, lambda serial: runs.__getitem__)
+    names = {run: setting.scheme for setting, run in runs.items()}
+    found = peers.within(engine, models.chain(1), np.zeros(1), 1e-2, lambda run: 1.0 if names[run] == "quick" else 2.0)
+    assert found is not None
+    assert (found.setting, found.error) == (peers.Setting("quick", steps=2), 1e-3)
+    assert peers.within(engine, models.chain(1), np.zeros(1), 1e-12, lambda run: 1.0) is None
+
+
+def test_lines_are_well_formed() -> None:
+    names = [line.name for line in lines.LINES]
+    assert len(set(names)) == len(names)
+    for line in lines.LINES:
+        assert line.name.isidentifier()
+        assert line.what
+        assert line.goal
+        assert callable(line.measure)
+    assert lines.select([]) == lines.LINES
+    assert [line.name for line in lines.select(["chain3", "arm7_loop"])] == ["arm7_loop", "chain3"]
+
+
+def test_an_unknown_line_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ModelError, match="'chain4' is not known; did you mean 'chain3'") as caught:
+        lines.run_bench(["chain4"], None)
+    assert all(line.name in str(caught.value) for line in lines.LINES)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "goal", "is_least", "is_met"),
+    [
+        (0.3, 0.4, False, True),
+        (0.5, 0.4, False, False),
+        (7.0, 6.0, True, True),
+        (5.0, 6.0, True, False),
+        (None, 6.0, True, None),
+    ],
+)
+def test_goals_are_judged(ratio: float | None, goal: float, is_least: bool, is_met: bool | None) -> None:
+    assert Figure("pliant", 1e-6, ratio, goal, is_least).is_met is is_met
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.5e-9, "2.5 ns"), (3.1e-6, "3.1 us"), (0.0125, "12.5 ms"), (2.0, "2 s")]
+)
+def test_times_are_shown_with_their_unit(seconds: float, text: str) -> None:
+    assert figures.shown_time(seconds) == text
+
+
+def test_a_missing_peer_is_reported_and_the_line_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> Any:
+        raise peers.MissingPeerError(f"not installed: pip install {peers.PACKAGES.get(name, name)}")
+
+    monkeypatch.setattr(peers, "peer", refuse)
+    monkeypatch.setattr(lines, "measure", lambda jobs, rounds=0: dict.fromkeys(jobs, 1e-6))
+    assert [figure.note for figure in lines.arm7_loop(lambda text: None)] == ["", "not installed: pip install pin"]
+    notes = {figure.who: figure.note for figure in lines.chain3(lambda text: None)}
+    assert notes["MuJoCo RK4"] == "not installed: pip install mujoco"
+    assert "rtol" in notes["pliant"] or "steps" in notes["pliant"]
+
+
+def test_peer_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(peers.PACKAGES, "no_such_module", "its-package")
+    with pytest.raises(peers.MissingPeerError, match="not installed: pip install its-package"):
+        peers.peer("no_such_module")
+
+
+def test_figures_are_written_whole(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy = lines.Line(
+        "toy", "a toy", "<= 1", lambda say: [Figure("pliant", 1e-6, 0.5, 1.0), Figure("peer", note="none")]
+    )
+    monkeypatch.setattr(lines, "LINES", (toy,))
+    lines.run_bench([], tmp_path / "deep" / "bench.json")
+    facts = json.loads((tmp_path / "deep" / "bench.json").read_text())
+    assert facts["lines"]["toy"]["figures"][0]["is_met"] is True
+    assert {"cpu", "cores"} <= set(facts["machine"])
+    assert {"pliant", "numba", "numpy", "pin", "mujoco", "exudyn"} <= set(facts["versions"])
+    assert os.listdir(tmp_path / "deep") == ["bench.json"]
+    printed = capsys.readouterr()
+    assert "1 of 1 goals are met" in printed.out
+    assert "bench toy: a toy" in printed.err
