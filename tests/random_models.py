@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from pliant.dynamics import Prepared
 from pliant.kernels._jit import REFEREE, entry, kernel
@@ -300,12 +301,11 @@ def refined_solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
     """M x = b, positive definite: Cholesky, then residuals in extended precision."""
     if not len(b):
         return np.zeros(0)
-    L = np.linalg.cholesky(M)
+    factor = scipy.linalg.cho_factor(M)
     exact = M.astype(np.longdouble)
     x = np.zeros(len(b), dtype=np.longdouble)
     for _ in range(4):
-        r = np.asarray(b - exact @ x, dtype=float)
-        x = x + np.linalg.solve(L.T, np.linalg.solve(L, r))
+        x = x + scipy.linalg.cho_solve(factor, np.asarray(b - exact @ x, dtype=float))
     return np.asarray(x, dtype=float)
 
 

@@ -13,7 +13,9 @@ CASES = list(all_cases())
 
 
 def pliant_command(*words, cwd=None):
-    return subprocess.run([sys.executable, "-m", "pliant", *words], capture_output=True, text=True, cwd=cwd, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "pliant", *words], capture_output=True, text=True, cwd=cwd, check=False
+    )
 
 
 def test_help_names_every_command():
@@ -104,7 +106,9 @@ def test_mistake_exits_with_2_and_leaves_nothing(words, expected, tmp_path):
 
 
 def test_angle_of_a_setting_may_have_its_unit(tmp_path):
-    done = pliant_command("run", "two-link-arm", "--set", "psi1=30 deg", "--set", "duration=0.1", "--out", str(tmp_path))
+    done = pliant_command(
+        "run", "two-link-arm", "--set", "psi1=30 deg", "--set", "duration=0.1", "--out", str(tmp_path)
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "summary.json").read_text())["settings"]["psi1"] == pytest.approx(0.5235987755982988)
 

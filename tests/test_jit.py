@@ -15,9 +15,7 @@ from pliant.system.tables import empty_system
 from pliant.system.work import new_work
 
 call_derivative = DERIVATIVE.call
-THROUGH = Contract(
-    INTEGER(SYSTEM, WORK, INTEGER, _jit.REAL, _jit.VECTOR, _jit.VECTOR), is_entered=True
-)
+THROUGH = Contract(INTEGER(SYSTEM, WORK, INTEGER, _jit.REAL, _jit.VECTOR, _jit.VECTOR), is_entered=True)
 
 
 @kernel(DERIVATIVE)
@@ -82,7 +80,12 @@ def test_cache_folder_follows_sources_and_settings():
 
 def test_cache_setting_of_the_process_is_left_alone():
     out = run_python(
-        "import numba; before = numba.config.CACHE_DIR\nimport pliant.kernels.energy\nprint(numba.config.CACHE_DIR == before)"
+        """
+        import numba
+        before = numba.config.CACHE_DIR
+        import pliant.kernels.energy
+        print(numba.config.CACHE_DIR == before)
+        """
     )
     assert out.strip() == "True"
 
@@ -93,13 +96,12 @@ def test_unwritable_cache_warns_once_and_still_works(tmp_path):
     out = run_python(
         """
         import tempfile, warnings
-        tempfile.gettempdir = lambda: %r
+        tempfile.gettempdir = lambda: "BLOCKED"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             from pliant.kernels import _jit
         print(len([w for w in caught if "cache" in str(w.message)]), _jit.CACHE_FOLDER)
-        """
-        % str(blocked),
+        """.replace("BLOCKED", str(blocked)),
         NUMBA_CACHE_DIR=str(blocked), XDG_CACHE_HOME=str(blocked), HOME=str(blocked),
     )  # fmt: skip
     assert out.split() == ["1", "None"]

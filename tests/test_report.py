@@ -141,7 +141,7 @@ def test_rows_that_are_not_finite_leave_gaps(arm: Result, tmp_path: Path) -> Non
 
 
 def test_spatial_robot_with_default_panels(satellite: Result, tmp_path: Path) -> None:
-    write_report(satellite, tmp_path / "report.html")
+    write_report(satellite, tmp_path / "report.html", panels=())
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
     assert not make_scene(satellite).view.is_flat

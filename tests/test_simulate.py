@@ -321,9 +321,7 @@ def test_failing_controller_keeps_what_was_reached():
         return 1.0 / (t - 0.5) if t < 0.45 else [1.0, 2.0]
 
     model = pendulum()
-    model = Model(
-        "x", bodies=model.bodies, joints=model.joints, controllers=(Controller("c", 0.1, ("hinge",), law),)
-    )
+    model = Model("x", bodies=model.bodies, joints=model.joints, controllers=(Controller("c", 0.1, ("hinge",), law),))
     result = pliant.simulate(model, 1.0)
     assert result.status == "failed"
     assert "controller" in result.reason

@@ -237,7 +237,8 @@ def test_schema_describes_every_property():
     made = schema()
     assert json.loads(json.dumps(made)) == made
     assert made["$schema"].startswith("https://json-schema.org/")
-    assert made["title"] and made["description"]
+    assert made["title"]
+    assert made["description"]
     for part in (made, *made["$defs"].values()):
         assert part["description"]
         assert all(value.get("description") for value in part["properties"].values()), part["title"]

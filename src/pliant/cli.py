@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,7 +41,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _main(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
 ) -> None:
     pass
 
@@ -87,7 +89,9 @@ def cases(
     if case is None:
         raise ModelError(f"{name!r} is a file, not a case; pliant run {name} runs it")
     print(f"{case.name}: {case.title} ({case.source})\n")
-    print_table(("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()])
+    print_table(
+        ("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()]
+    )
     duration = case.build(case.resolve({})).duration
     defaults = {**{key: row.default or "off" for key, row in RUN_SETTINGS.items()}, "duration": duration, **case.run}
     rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
@@ -108,7 +112,13 @@ def methods() -> None:
 
     for family, table in FAMILIES.items():
         rows = [
-            (row.name + (" *" if row.name == AUTO[family] else ""), row.summary, row.cost, ", ".join(sorted(row.supports)), row.reference)
+            (
+                row.name + (" *" if row.name == AUTO[family] else ""),
+                row.summary,
+                row.cost,
+                ", ".join(sorted(row.supports)),
+                row.reference,
+            )
             for row in table
         ]
         print_table((family, "what", "cost", "supports", "reference"), rows)
@@ -117,7 +127,9 @@ def methods() -> None:
 
 @app.command(short_help="print the JSON schema of model files")
 def schema(
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")
+    ] = None,
 ) -> None:
     """Print the JSON schema of model files (editors use it to complete and check)."""
     from pliant.files import make_folder, write_whole
@@ -171,7 +183,10 @@ def announce_compilation() -> None:
     from pliant.kernels import _jit
 
     if _jit.IS_COMPILED and not _jit.is_cached():
-        print("pliant compiles its kernels, once on this machine (about 20 s; pliant warmup does all) ...", file=sys.stderr)
+        print(
+            "pliant compiles its kernels, once on this machine (about 20 s; pliant warmup does all) ...",
+            file=sys.stderr,
+        )
 
 
 @contextmanager
@@ -192,7 +207,10 @@ def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
 def print_outcome(outcome: Any) -> None:
     """The short summary: how it ended, the figures, the truth, the files."""
     result, table = outcome.result, outcome.figure_table
-    print(f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s {result.reason and '(' + result.reason + ')'}".rstrip())
+    print(
+        f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
+        + (f" ({result.reason})" if result.reason else "")
+    )
     rows = []
     for key, value in outcome.figures.items():
         row = table.get(key)
@@ -204,8 +222,8 @@ def print_outcome(outcome: Any) -> None:
     stats = result.stats
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
     print(
-        f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, {stats['evaluations']} "
-        f"evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
+        f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, "
+        f"{stats['evaluations']} evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
     )
     print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
 
@@ -216,7 +234,7 @@ def _short(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """A plain table that wraps to the terminal."""
     if not rows:
         return

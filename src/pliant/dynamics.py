@@ -49,7 +49,7 @@ class Momentum:
 
 
 class Prepared:
-    """A model ready for many calls: tables packed, kernels compiled. Not for two threads at once; copy() makes another."""
+    """A model ready for many calls: tables packed, kernels compiled. One thread at a time; copy() makes another."""
 
     def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
         from pliant.kernels import _jit, dynamics, energy, inverse
@@ -77,7 +77,9 @@ class Prepared:
         """Another handle on the same tables, for another thread."""
         return Prepared(self.model, self.method.name, self.packed)
 
-    def forward_dynamics(self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0, out: Array | None = None) -> Array:
+    def forward_dynamics(
+        self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0, out: Array | None = None
+    ) -> Array:
         """vdot, without any check of the arguments (float64, contiguous)."""
         vdot = np.empty(len(v)) if out is None else out
         status = self._quick(t, q, v, tau, vdot)
@@ -174,7 +176,7 @@ class Prepared:
         return worst
 
     def conserves_momentum(self) -> bool:
-        """Whether linear and angular momentum are constant by the model's own data: free roots and nothing from outside."""
+        """Whether the model itself says that momenta are constant: free roots and nothing from outside."""
         roots = [link for link in self.model.links if link.parent < 0]
         dofs = self.system.dofs
         free = all(
@@ -193,7 +195,9 @@ class Prepared:
         self._momenta(self.system, self.work, q, v, out)
         change = out[:, :6] - out[0, :6]
         scales = np.max(out[:, 10:], axis=0)
-        return float(max(np.max(np.abs(change[:, :3])) / (scales[0] or 1.0), np.max(np.abs(change[:, 3:])) / (scales[1] or 1.0)))
+        return float(
+            max(np.max(np.abs(change[:, :3])) / (scales[0] or 1.0), np.max(np.abs(change[:, 3:])) / (scales[1] or 1.0))
+        )
 
     def failure(self, status: int) -> SimulationError:
         body = self.model.links[int(self.work.run[0].body)].body.name
@@ -241,7 +245,9 @@ def as_state(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
             part = q[link.q_slice][-4:]
             length = np.linalg.norm(part)
             if length < 1e-6:
-                raise ModelError(f"q: quaternion of joint {link.joint.name!r} has length {length:g}; give a unit quaternion")
+                raise ModelError(
+                    f"q: quaternion of joint {link.joint.name!r} has length {length:g}; give a unit quaternion"
+                )
             part /= length
     return q, v
 

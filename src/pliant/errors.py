@@ -20,9 +20,10 @@ ADVICE = {
     "STOPPED": "{who}, as the model asks",
     "STEP_TOO_SMALL": "the step size fell below what the time can resolve; "
     "loosen rtol, or look for a force that jumps without an event",
-    "NOT_FINITE": "the acceleration is not finite; look for a signal, stiffness or speed that runs away, or give a max_step",
-    "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and inertia "
-    "in every direction its joint frees",
+    "NOT_FINITE": "the acceleration is not finite; look for a signal, stiffness or speed that runs away, "
+    "or give a max_step",
+    "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
+    "inertia in every direction its joint frees",
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); loosen the limit or crossing that causes it",
     "INTERRUPTED": "interrupted from the keyboard",

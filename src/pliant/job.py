@@ -90,9 +90,19 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     save_summary(job.out / "summary.json", job.name, used, figures, result)
     result.save(job.out / "result.nc")
     panels = job.case.panels(job.settings) if job.case else ()
-    table = outcome.figure_table if outcome.is_default else {key: _unexpected(row) for key, row in outcome.figure_table.items()}
+    table = (
+        outcome.figure_table
+        if outcome.is_default
+        else {key: _unexpected(row) for key, row in outcome.figure_table.items()}
+    )
     write_report(
-        result, job.out / "report.html", title=job.title, figures=figures, panels=panels, settings=used, figure_table=table
+        result,
+        job.out / "report.html",
+        title=job.title,
+        figures=figures,
+        panels=panels,
+        settings=used,
+        figure_table=table,
     )
     return outcome
 

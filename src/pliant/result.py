@@ -85,7 +85,7 @@ class Result:
         slack = 1e-12 * max(1.0, abs(first), abs(last))
         # also refuses NaN
         if not np.all((times >= first - slack) & (times <= last + slack)):
-            raise ModelError(f"t = {t} lies outside the run, which goes from {first:g} s to {last:g} s")
+            raise ModelError(f"t = {t!r} lies outside the run, which goes from {first:g} s to {last:g} s")
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
         n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
         q, v = y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()

@@ -22,6 +22,7 @@ from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
+SAME_INSTANT = 1e-9  # [s] between sampling instants
 FIRST_BUDGET = 1000  # steps before the first look
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
@@ -46,10 +47,10 @@ def simulate(
 ) -> Result:
     """Move the model from its start (or q0, v0) for `duration` seconds (default: the model's own).
 
-    integrator: "auto" (dop853), "dopri5", "rkf45", "rk4" ...; rtol, atol: local error (atol in rad, and per model size for
-    lengths; default 1e-10). step: fixed step [s] instead of error control. sample: rows on a grid of this period instead
-    of at accepted steps. dense=False keeps no dense output (less memory, no at(t)). progress(t, t_end) is called a few
-    times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
+    integrator: "auto" (dop853), "dopri5", "rkf45", "rk4" ...; rtol, atol: local error (atol in rad, and per model size
+    for lengths; default 1e-10). step: fixed step [s] instead of error control. sample: rows on a grid of this period
+    instead of at accepted steps. dense=False keeps no dense output (less memory, no at(t)). progress(t, t_end) is
+    called a few times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -96,7 +97,9 @@ class PreparedRun:
             self.handle.start_phase(memory.y)
         _, status, reason = _run(self.handle, memory, self._advance, None)
         if status not in (Status.DONE, Status.STOPPED):
-            raise SimulationError(reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ())))
+            raise SimulationError(
+                reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
+            )
         return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
 
 
@@ -140,12 +143,18 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     if options["duration"] is None:
         options["duration"] = model.duration
     if options["duration"] is None:
-        raise ModelError(f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds")
+        raise ModelError(
+            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds"
+        )
     for name, (low, high, unit) in RANGES.items():
         value = options[name]
         if value is None:
             continue
-        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool) or not low < value < high:
+        if (
+            not isinstance(value, (int, float, np.integer, np.floating))
+            or isinstance(value, bool)
+            or not low < value < high
+        ):
             above = f"above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
             raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
     if options["sample"] is not None and not options["dense"]:
@@ -155,6 +164,14 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     needs = () if options["step"] else ("adaptive",)
     options["integrator"] = find_method("integrator", options["integrator"], needs).name
     _check_tables(model, float(options["duration"]))
+    for controller in model.controllers:
+        if not callable(controller.function):
+            raise ModelError(
+                f"controller {controller.name!r}: function {controller.function!r} is text, which only model files "
+                "resolve; give the Python function itself"
+            )
+        if controller.period <= 10 * SAME_INSTANT:
+            raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
     return options
 
 
@@ -166,9 +183,9 @@ def _check_tables(model: Model, duration: float) -> None:
                 is_inside = table.times[0] > 0.0 or table.times[-1] < duration
                 if is_inside and table.ends != "clamped":
                     raise ModelError(
-                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to {table.times[-1]:g} s, "
-                        f"but the run goes from 0 s to {duration:g} s and the rate would jump where the table ends; "
-                        'give ends="clamped", or a table that covers the run'
+                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
+                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
+                        'where the table ends; give ends="clamped", or a table that covers the run'
                     )
 
 
@@ -179,7 +196,11 @@ def model_size(model: Model) -> float:
     for link in model.links:
         before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
         reach.append(before)
-        extent = float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass)) if link.body.total_mass else 0.0
+        extent = (
+            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
+            if link.body.total_mass
+            else 0.0
+        )
         size = max(size, before + extent)
     return size or 1.0
 
@@ -201,7 +222,9 @@ def _tolerances(model: Model, n_z: int, atol: float) -> Array:
     return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
 
 
-def _ready(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> tuple[Memory, Any]:
+def _ready(
+    handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool
+) -> tuple[Memory, Any]:
     """Memory at the start, and the compiled loop."""
     from pliant.kernels import _jit, dynamics, events
     from pliant.kernels.integrators import loop, runge_kutta, tableaus
@@ -276,7 +299,9 @@ class Measured:
 
 
 def _sample_times(controllers: tuple[Controller, ...], duration: float) -> Array:
-    return np.concatenate([np.zeros(0), *(np.arange(0.0, duration, c.period) for c in controllers)])
+    """All sampling instants; two that differ only by rounding are one."""
+    times = np.sort(np.concatenate([np.zeros(0), *(np.arange(0.0, duration, c.period) for c in controllers)]))
+    return times[np.diff(times, prepend=-1.0) > SAME_INSTANT]
 
 
 def _call_controllers(handle: Prepared, t: float, y: Array) -> None:
@@ -288,8 +313,9 @@ def _call_controllers(handle: Prepared, t: float, y: Array) -> None:
     first = 0
     for controller in model.controllers:
         count = sum(width[name] for name in controller.joints)
-        if abs(t / controller.period - round(t / controller.period)) < 1e-9:
-            command = np.atleast_1d(np.asarray(controller.function(t, measured), dtype=float))  # type: ignore[operator]
+        function = controller.function
+        if callable(function) and abs(t - round(t / controller.period) * controller.period) <= SAME_INSTANT:
+            command = np.atleast_1d(np.asarray(function(t, measured), dtype=np.float64))
             if command.shape != (count,) or not np.all(np.isfinite(command)):
                 raise ValueError(f"it returned {command.tolist()}; {count} finite numbers expected")
             inputs[first : first + count] = command
@@ -338,7 +364,9 @@ def _result(
     model, loop = handle.model, memory.loop[0]
     rows = np.concatenate(recorded.rows)
     pieces = np.concatenate(recorded.starts)
-    dense = Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
+    dense = (
+        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
+    )
     events = tuple(
         Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
         for k, direction, t in recorded.log

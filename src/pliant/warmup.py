@@ -12,7 +12,14 @@ from pliant.errors import SimulationError
 # two halves of about equal compile time
 HALVES = (
     ("dynamics", "formulations.articulated", "inverse", "energy", "pinned", "repeat"),
-    ("integrators.loop", "integrators.runge_kutta", "events", "outputs", "formulations.boltzmann_hamel", "formulations.spherical_batch"),
+    (
+        "integrators.loop",
+        "integrators.runge_kutta",
+        "events",
+        "outputs",
+        "formulations.boltzmann_hamel",
+        "formulations.spherical_batch",
+    ),
 )
 
 

@@ -89,7 +89,8 @@ class Figure:
 class Panel:
     """One chart of the report, as data: title, axis label, and (label, quantity) of its curves.
 
-    A quantity is a coordinate ("elbow"), a rate ("elbow.rate"), an output component ("tip[0]") or an energy ("kinetic")."""
+    A quantity is a coordinate ("elbow"), a rate ("elbow.rate"), an output component ("tip[0]") or an energy
+    ("kinetic")."""
 
     title: str
     unit: str

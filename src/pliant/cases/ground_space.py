@@ -1,4 +1,4 @@
-"""One arm on the ground and in space: the same slew with the base held (its reaction) and free (its drift). Spec 3, case 3."""
+"""One arm on the ground and in space: the same slew with the base held (its reaction) and free (its drift)."""
 
 from __future__ import annotations
 
@@ -104,9 +104,15 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
             "N m",
             (("shoulder", "shoulder_torque[0]"), ("elbow", "elbow_torque[0]"), ("wrist", "wrist_torque[0]")),
         ),
-        Panel("Position of the base", "m", (("x", "base_position[0]"), ("y", "base_position[1]"), ("z", "base_position[2]"))),
         Panel(
-            "Force of the ground on the base", "N", (("x", "base_reaction[0]"), ("y", "base_reaction[1]"), ("z", "base_reaction[2]"))
+            "Position of the base",
+            "m",
+            (("x", "base_position[0]"), ("y", "base_position[1]"), ("z", "base_position[2]")),
+        ),
+        Panel(
+            "Force of the ground on the base",
+            "N",
+            (("x", "base_reaction[0]"), ("y", "base_reaction[1]"), ("z", "base_reaction[2]")),
         ),
         Panel(
             "Moment of the ground on the base",

@@ -75,8 +75,12 @@ def figures(result: Result) -> dict[str, float]:
 
 def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     return (
-        Panel("Position of the tip", "m", (("x", "tip_position[0]"), ("y", "tip_position[1]"), ("z", "tip_position[2]"))),
-        Panel("Velocity of the tip", "m/s", (("x", "tip_velocity[0]"), ("y", "tip_velocity[1]"), ("z", "tip_velocity[2]"))),
+        Panel(
+            "Position of the tip", "m", (("x", "tip_position[0]"), ("y", "tip_position[1]"), ("z", "tip_position[2]"))
+        ),
+        Panel(
+            "Velocity of the tip", "m/s", (("x", "tip_velocity[0]"), ("y", "tip_velocity[1]"), ("z", "tip_velocity[2]"))
+        ),
     )
 
 

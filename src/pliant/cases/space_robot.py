@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.cases.case import Case, Figure, Panel, Setting
 from pliant.dynamics import prepare
-from pliant.model.bodies import Body, Frame
+from pliant.model.bodies import Body, Box, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Constant, Sine
@@ -48,8 +48,13 @@ def build(settings: dict[str, Any]) -> Model:
         name="space-robot",
         gravity=(0.0, 0.0, 0.0),
         bodies=(
-            Body("hub", 10.0, inertia=((1.25, 0.125, 0.0), (0.125, 1.0, -0.0625), (0.0, -0.0625, 0.75))),
-            Body("arm", 4.0, com=(0.5, 0.0, 0.0), inertia=(0.125, 0.5, 0.5)),
+            Body(
+                "hub",
+                10.0,
+                shape=Box((0.6, 0.4, 0.3)),
+                inertia=((1.25, 0.125, 0.0), (0.125, 1.0, -0.0625), (0.0, -0.0625, 0.75)),
+            ),
+            Body("arm", 4.0, com=(0.5, 0.0, 0.0), inertia=((0.125, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))),
             Body(
                 "hand",
                 2.0,
@@ -110,7 +115,9 @@ def figures(result: Result) -> dict[str, float]:
 def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     return (
         Panel("Position of the hub", "m", (("x", "hub.x"), ("y", "hub.y"), ("z", "hub.z"))),
-        Panel("Spin of the hub, its own axes", "rad/s", (("x", "hub.wx.rate"), ("y", "hub.wy.rate"), ("z", "hub.wz.rate"))),
+        Panel(
+            "Spin of the hub, its own axes", "rad/s", (("x", "hub.wx.rate"), ("y", "hub.wy.rate"), ("z", "hub.wz.rate"))
+        ),
         Panel(
             "Shoulder rate, arm axes",
             "rad/s",

@@ -72,7 +72,11 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
         Panel("Joint angles", "rad", (("psi1", "psi1"), ("psi2 (relative)", "psi2"))),
         Panel("Joint rates", "rad/s", (("psi1", "psi1.rate"), ("psi2", "psi2.rate"))),
         Panel("Path of the tip", "m", (("x", "tip[0]"), ("y", "tip[1]"))),
-        Panel("Force of the ground on link 1, link axes", "N", (("along", "base_reaction[0]"), ("across", "base_reaction[1]"))),
+        Panel(
+            "Force of the ground on link 1, link axes",
+            "N",
+            (("along", "base_reaction[0]"), ("across", "base_reaction[1]")),
+        ),
     )
 
 

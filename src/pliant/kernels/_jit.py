@@ -43,7 +43,16 @@ def source_hash() -> str:
     for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("system/*.py")]):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
-    settings = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    settings = (
+        "BOUNDSCHECK",
+        "OPT",
+        "DEBUGINFO_DEFAULT",
+        "CPU_NAME",
+        "CPU_FEATURES",
+        "ENABLE_AVX",
+        "LOOP_VECTORIZE",
+        "SLP_VECTORIZE",
+    )
     facts = [numba.__version__, sys.version, *(f"{name}={getattr(numba.config, name, None)}" for name in settings)]
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:16]
@@ -231,5 +240,5 @@ LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
 PIN = Contract(INTEGER(SYSTEM, WORK, INTEGER), is_entered=True)
 QUICK = Contract(INTEGER(INTEGER, INTEGER, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)
 
-# batch(system, q, v, tau, vdot, scratch) -> Status: one row of every matrix per state; see formulations/spherical_batch.py.
+# batch(system, q, v, tau, vdot, scratch) -> Status: one row per state; see formulations/spherical_batch.py.
 BATCH = Contract(INTEGER(SYSTEM, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX), is_entered=True)

@@ -1,4 +1,4 @@
-"""The right-hand side: signals, kinematics, forces, formulation, rates. What every integrator and caller goes through."""
+"""The right-hand side: signals, kinematics, forces, formulation, rates. Every integrator and caller goes through it."""
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, kernel
 from pliant.kernels.forces.gather import gather
@@ -6,7 +6,6 @@ from pliant.kernels.forces.joints import set_phase
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import move, place
-from pliant.system.status import Status
 from pliant.system.tables import Power
 
 call_acceleration = ACCELERATION.call

@@ -67,4 +67,3 @@ def switch(system, work, t, y, fired):
         elif event.is_stop:
             return Status.STOPPED
     return outcome
-

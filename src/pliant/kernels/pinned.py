@@ -68,4 +68,3 @@ class Pinned:
         self.address = self.place.ctypes.data
         self.call = entry(quick)
         entry(pin)(system, work, self.address)
-

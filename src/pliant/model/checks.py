@@ -171,8 +171,13 @@ def _crossing_problems(model: Model) -> Iterator[str]:
 def _controller_problems(model: Model) -> Iterator[str]:
     joints = {link.joint.name: link.joint for link in model.links}
     movable = [name for name, joint in joints.items() if joint.kind != "fixed"]
+    held_by: dict[str, str] = {}
     for controller in model.controllers:
         where = f"controller '{controller.name}'"
+        for name in set(controller.joints):
+            if name in held_by:
+                yield f"{where}: joint '{name}' is already commanded by '{held_by[name]}'; one controller per joint"
+            held_by[name] = controller.name
         for name in controller.joints:
             if name in joints and name not in movable:
                 yield f"{where}: joint '{name}' is fixed and has no motor; take it out of joints"

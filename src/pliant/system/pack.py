@@ -134,7 +134,15 @@ def pack(model: Model) -> Packed:
         links=np.array(signals.links, np.int64),
         pool=np.array(signals.pool, np.float64),
     )
-    return Packed(model, system, np.array(sorted(signals.kinks)), len(inputs), event_names, _outputs(model, frame_rows), frame_rows)
+    return Packed(
+        model,
+        system,
+        np.array(sorted(signals.kinks)),
+        len(inputs),
+        event_names,
+        _outputs(model, frame_rows),
+        frame_rows,
+    )
 
 
 def _fill(table: Any, contents: list[dict[str, Any]]) -> Any:
@@ -176,7 +184,9 @@ def _dofs(model: Model, signals: _SignalTable, inputs: dict[int, int]) -> Any:
     dofs = rows(len(model.velocities), tables.DOF)
     for i, link in enumerate(model.links):
         joint = link.joint
-        given = {name: joint.each(name) for name in ("stiffness", "rest", "damping", "armature", "gear", "motor", "motion")}
+        given = {
+            name: joint.each(name) for name in ("stiffness", "rest", "damping", "armature", "gear", "motor", "motion")
+        }
         for k in range(len(joint.row.velocities)):
             row = dofs[link.v + k]
             row.body = i

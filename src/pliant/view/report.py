@@ -11,9 +11,9 @@ import numpy as np
 
 from pliant import __version__
 from pliant.errors import ModelError
+from pliant.files import write_whole
 from pliant.result import Result
 from pliant.view.chart import Curve, line_chart
-from pliant.view.files import write_text
 from pliant.view.quantity import Panel, Quantities, default_panels
 from pliant.view.robot import ghost_picture, snapshots
 from pliant.view.scene import make_scene
@@ -109,13 +109,13 @@ def write_report(
         _head(result, heading, description),
         _pictures(result),
         _figures(figures or {}, figure_table or {}, compares),
-        _charts(quantities, default_panels(result) if panels is None else panels),
+        _charts(quantities, panels or default_panels(result)),
         _energies(quantities),
         _events(result),
         _contacts(result),
         _truth(result, settings or {}, setting_table or {}),
     ]
-    write_text(Path(path), _page(heading, "\n".join(part for part in content if part)))
+    write_whole(Path(path), _page(heading, "\n".join(part for part in content if part)))
 
 
 def _page(title: str, content: str) -> str:
@@ -262,7 +262,9 @@ def _figure_row(name: str, value: float, info: FigureInfo | None, is_compared: b
 
 def _digits(value: float, tolerance: float) -> int:
     """As many significant digits as the tolerance can tell apart, and one more."""
-    if not (tolerance > 0 and value):
+    if value == 0:
+        return 3
+    if tolerance <= 0:
         return 8
     return int(np.clip(np.ceil(np.log10(abs(value) / tolerance)) + 1, 3, 15))
 
@@ -304,7 +306,8 @@ def _energies(quantities: Quantities) -> str:
         return ""
     names = [name for name in result.energy if np.any(result.energy[name])]
     stored = [name for name in names if not name.startswith("work_")]
-    names = [*names, "total"] if len(stored) > 1 else names
+    works = [name for name in names if name.startswith("work_")]
+    names = [*stored, *(["total"] if len(stored) > 1 else []), *works]
     curves = [Curve(name.replace("_", ": "), *quantities.curve(name), name.startswith("work_")) for name in names]
     error = [Curve("unexplained share", result.t, np.maximum(quantities.energy_error, ROUNDING))]
     charts = [
@@ -351,7 +354,9 @@ def _truth(result: Result, settings: Mapping[str, Any], table: Mapping[str, Sett
     stats = [_named(name, value, STATS) for name, value in result.stats.items()]
     options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
     options.append(["version of pliant", escape(__version__)])
-    given = [_setting_row(name, value, table.get(name)) for name, value in settings.items()]
+    given = [
+        _setting_row(name, value, table.get(name)) for name, value in settings.items() if name not in result.settings
+    ]
     content = _table(("check", "value", "what it says"), audit, (1,)) if audit else ""
     blocks = [("How it was run", options), ("What it took", stats), ("Settings", given)]
     cards = "".join(f"<div><h3>{title}</h3>{_table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)

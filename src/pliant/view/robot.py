@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.files import write_whole
 from pliant.result import Result
-from pliant.view.files import write_text
 from pliant.view.pose import MANY_BODIES, pose
 from pliant.view.projection import Canvas, View, fit
 from pliant.view.scene import Scene, extent, make_scene
@@ -41,7 +41,7 @@ def ghost_picture(scene: Scene, *, style: str = "") -> str:
     strengths = np.linspace(0.16, 0.5, max(len(scene.times) - 1, 1)).tolist()
     for k in range(len(scene.times) - 1):
         content.append(f'<g opacity="{strengths[k]:.2f}">{pose(scene, canvas, k)}</g>')
-    content += [trails(scene, canvas), pose(scene, canvas, -1), time_words(scene, canvas)]
+    content += [pose(scene, canvas, -1), trails(scene, canvas), time_words(scene, canvas)]
     content += [triad(canvas, free_corner(canvas, np.concatenate(points))), scale_bar(canvas)]
     first, last = scene.times[0], scene.times[-1]
     label = f"{scene.model.name} at {len(scene.times)} instants from {first:g} s to {last:g} s"
@@ -67,7 +67,7 @@ def write_picture(result: Result, target: str | Path, *, n_poses: int = 6) -> No
     """Write the superimposed picture as an SVG file of its own, for a README or a paper."""
     background = "svg { background: var(--card); }"
     svg = ghost_picture(make_scene(result, n_poses), style=stylesheet("colours.css") + background)
-    write_text(Path(target), svg)
+    write_whole(Path(target), svg)
 
 
 def _square(view: View, points: Array) -> Canvas:

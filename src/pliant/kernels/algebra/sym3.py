@@ -84,7 +84,7 @@ def minus_outer(b, u, w, d):
 
 @kernel
 def cholesky3(s):
-    """Lower factor of s = l l^T as (xx, yx, yy, zx, zy, zz), with the diagonal inverted; xx = 0 if s is not positive."""
+    """Lower factor of s = l l^T as (xx, yx, yy, zx, zy, zz), diagonal inverted; all 0 if s is not positive."""
     if not s[0] > 0.0:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     xx = 1.0 / math.sqrt(s[0])
