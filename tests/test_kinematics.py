@@ -111,7 +111,8 @@ def test_the_default_axis_is_z(kind: str) -> None:
 def test_attitudes_are_rotations(name: str) -> None:
     case = CASES[name]
     for R in frames_of(Prepared(case.model), case.q, case.v).R:
-        assert largest(R.T @ R - np.eye(3)) < EXACT
+        # rounding of a product of up to nine turns
+        assert largest(R.T @ R - np.eye(3)) < 10.0 * EXACT
         assert np.linalg.det(R) > 0.0
 
 

@@ -92,6 +92,7 @@ OBJECTS = [
     ("q0 too short", lambda: hinge(kind="spherical", q0=(1, 2, 3)), ["q0 has 3", "4 coordinates (qx, qy, qz, qw)"]),
     ("q0 of one", lambda: hinge(kind="planar", q0=1), ["q0 has 1 value,", "3 coordinates (x, y, angle)"]),
     ("v0", lambda: hinge(kind="floating", v0=(1,)), ["v0 has 1 value,", "6 velocities (vx, vy, vz, wx, wy, wz)"]),
+    ("rest of a ball", lambda: hinge(kind="spherical", stiffness=1, rest=0.1), ["rest has no effect on a spherical"]),
     ("stiffness", lambda: hinge(kind="planar", stiffness=(1, 2)), ["stiffness has 2", "(x, y, angle)"]),
     ("rest", lambda: hinge(kind="universal", rest=(1, 2, 3)), ["rest has 3", "2 velocities (x, y)"]),
     ("damping", lambda: hinge(damping=(1, 2)), ["damping has 2 values", "one velocity"]),

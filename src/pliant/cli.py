@@ -63,7 +63,7 @@ def run(
 
     job = prepare_job(case_or_file, parse_assignments(settings or []), out)
     announce_compilation()
-    with progress_bar(job.title, is_shown=not quiet and sys.stderr.isatty()) as progress:
+    with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
         outcome = run_job(job, progress)
     if not quiet:
         print_outcome(outcome)

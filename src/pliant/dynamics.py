@@ -183,6 +183,7 @@ class Prepared:
             link.joint.kind == "floating"
             and not np.any(dofs[link.v_slice].stiffness)
             and not np.any(dofs[link.v_slice].damping)
+            and not np.any(dofs[link.v_slice].armature)
             and np.all(dofs[link.v_slice].motor < 0)
             and np.all(dofs[link.v_slice].input < 0)
             for link in roots

@@ -13,8 +13,9 @@ from pliant.io.result_file import save_summary
 from pliant.loading import find_case, load
 from pliant.methods import FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
+from pliant.options import check_options
 from pliant.result import Result
-from pliant.simulation import Progress, check_options, simulate
+from pliant.simulation import Progress, simulate
 from pliant.view.report import write_report
 
 RUN_SETTINGS = {
@@ -103,6 +104,7 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
         panels=panels,
         settings=used,
         figure_table=table,
+        setting_table=job.case.settings if job.case else {},
     )
     return outcome
 

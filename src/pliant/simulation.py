@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.controllers import call_controllers, sample_times
 from pliant.dynamics import Prepared, as_state
-from pliant.errors import ModelError, SimulationError, failure_advice
+from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
-from pliant.model.model import Controller, Model
-from pliant.model.signals import tables_in
+from pliant.model.model import Model
+from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
 from pliant.system.memory import Memory, evaluate_dense, new_memory, restart_memory
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
-ANGLE_ATOL = 1e-10
-SAME_INSTANT = 1e-9  # [s] between sampling instants
-FIRST_BUDGET = 1000  # steps before the first look
+FIRST_WORK = 20000  # steps times velocities before the first look
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
 
@@ -110,118 +109,6 @@ def prepare_run(model: Model, duration: float | None = None, **options: Any) -> 
     return PreparedRun(model, duration, **options)
 
 
-DEFAULTS: dict[str, Any] = {
-    "duration": None,
-    "formulation": "auto",
-    "integrator": "auto",
-    "rtol": 1e-8,
-    "atol": None,
-    "step": None,
-    "max_step": None,
-    "max_steps": 10_000_000,
-    "sample": None,
-    "dense": True,
-}
-# allowed: above the first number, up to the second
-RANGES: dict[str, tuple[float, float, str]] = {
-    "duration": (0.0, np.inf, "[s]"),
-    "rtol": (1e-16, 1.0, "such as 1e-8"),
-    "atol": (0.0, np.inf, "[rad], such as 1e-10"),
-    "step": (0.0, np.inf, "[s]"),
-    "max_step": (0.0, np.inf, "[s]"),
-    "max_steps": (0, np.inf, ""),
-    "sample": (0.0, np.inf, "[s]"),
-}
-
-
-def check_options(model: Model, **given: Any) -> dict[str, Any]:
-    """All options with their defaults, every number in range, every method known: before anything is compiled."""
-    for name in given:
-        if name not in DEFAULTS:
-            raise ModelError(f"simulate has no option {name!r}; it has {', '.join(DEFAULTS)}")
-    options = DEFAULTS | given
-    if options["duration"] is None:
-        options["duration"] = model.duration
-    if options["duration"] is None:
-        raise ModelError(
-            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds"
-        )
-    for name, (low, high, unit) in RANGES.items():
-        value = options[name]
-        if value is None:
-            continue
-        if (
-            not isinstance(value, (int, float, np.integer, np.floating))
-            or isinstance(value, bool)
-            or not low < value < high
-        ):
-            above = f"above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
-            raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
-    if options["sample"] is not None and not options["dense"]:
-        raise ModelError("sample needs the dense output; leave dense=True")
-    options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
-    options["formulation"] = find_method("formulation", options["formulation"], needs=("acceleration",)).name
-    needs = () if options["step"] else ("adaptive",)
-    options["integrator"] = find_method("integrator", options["integrator"], needs).name
-    _check_tables(model, float(options["duration"]))
-    for controller in model.controllers:
-        if not callable(controller.function):
-            raise ModelError(
-                f"controller {controller.name!r}: function {controller.function!r} is text, which only model files "
-                "resolve; give the Python function itself"
-            )
-        if controller.period <= 10 * SAME_INSTANT:
-            raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
-    return options
-
-
-def _check_tables(model: Model, duration: float) -> None:
-    """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
-    for link in model.links:
-        for signal in link.joint.each("motion"):
-            for table in tables_in(signal):
-                is_inside = table.times[0] > 0.0 or table.times[-1] < duration
-                if is_inside and table.ends != "clamped":
-                    raise ModelError(
-                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
-                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
-                        'where the table ends; give ends="clamped", or a table that covers the run'
-                    )
-
-
-def model_size(model: Model) -> float:
-    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
-    reach: list[float] = []
-    size = 0.0
-    for link in model.links:
-        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
-        reach.append(before)
-        extent = (
-            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
-            if link.body.total_mass
-            else 0.0
-        )
-        size = max(size, before + extent)
-    return size or 1.0
-
-
-def _tolerances(model: Model, n_z: int, atol: float) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled."""
-    size = model_size(model)
-    of_q, of_v = [], []
-    for link in model.links:
-        row = link.joint.row
-        if row.has_plain_rates:
-            scales = [1.0 if is_angle else size for is_angle in row.angles]
-            of_q += scales
-            of_v += scales
-        else:
-            translations = [size] * (len(row.coordinates) - 4)
-            of_q += [*translations, 1.0, 1.0, 1.0, 1.0]
-            of_v += [*translations, 1.0, 1.0, 1.0]
-    return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
-
-
 def _ready(
     handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool
 ) -> tuple[Memory, Any]:
@@ -244,12 +131,12 @@ def _ready(
         step=_jit.address(scheme.load()),
         interpolant=_jit.address(runge_kutta.interpolate),
         rtol=options["rtol"],
-        atol=_tolerances(model, n_z, options["atol"]),
+        atol=tolerances(model, n_z, options["atol"]),
         h=options["step"] or 0.0,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,
         boundaries=packed.breakpoints,
-        samples=_sample_times(model.controllers, options["duration"]),
+        samples=sample_times(model.controllers, options["duration"]),
         quaternions=quaternions,
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
@@ -283,55 +170,16 @@ class Recorded:
         loop.n_rows = loop.n_pieces = loop.n_log = 0
 
 
-class Measured:
-    """What a controller sees: the state at its sampling instant."""
-
-    def __init__(self, model: Model, q: Array, v: Array) -> None:
-        self.model, self.q, self.v = model, q, v
-
-    def __getitem__(self, joint: str) -> tuple[Any, Any]:
-        """(q, v) of one joint: numbers if it has one coordinate, else arrays."""
-        for link in self.model.links:
-            if link.joint.name == joint:
-                q, v = self.q[link.q_slice], self.v[link.v_slice]
-                return (float(q[0]), float(v[0])) if len(q) == 1 else (q, v)
-        raise KeyError(f"no joint {joint!r}; there are {', '.join(link.joint.name for link in self.model.links)}")
-
-
-def _sample_times(controllers: tuple[Controller, ...], duration: float) -> Array:
-    """All sampling instants; two that differ only by rounding are one."""
-    times = np.sort(np.concatenate([np.zeros(0), *(np.arange(0.0, duration, c.period) for c in controllers)]))
-    return times[np.diff(times, prepend=-1.0) > SAME_INSTANT]
-
-
-def _call_controllers(handle: Prepared, t: float, y: Array) -> None:
-    """Ask every controller that is due at t and hold what it says."""
-    model, inputs = handle.model, handle.work.inputs
-    n_q, n_v = len(model.coordinates), len(model.velocities)
-    measured = Measured(model, y[:n_q].copy(), y[n_q : n_q + n_v].copy())
-    width = {link.joint.name: len(link.joint.row.velocities) for link in model.links}
-    first = 0
-    for controller in model.controllers:
-        count = sum(width[name] for name in controller.joints)
-        function = controller.function
-        if callable(function) and abs(t - round(t / controller.period) * controller.period) <= SAME_INSTANT:
-            command = np.atleast_1d(np.asarray(function(t, measured), dtype=np.float64))
-            if command.shape != (count,) or not np.all(np.isfinite(command)):
-                raise ValueError(f"it returned {command.tolist()}; {count} finite numbers expected")
-            inputs[first : first + count] = command
-        first += count
-
-
 def _run(handle: Prepared, memory: Memory, advance: Any, progress: Progress | None) -> tuple[Recorded, Status, str]:
     """Drive the resumable loop to its end; Ctrl-C and failing controllers end it with what was reached."""
     recorded, loop = Recorded(), memory.loop[0]
-    loop.budget = FIRST_BUDGET
+    loop.budget = max(10, FIRST_WORK // max(1, len(handle.system.dofs)))
     try:
         while True:
             entered = time.perf_counter()
             status = Status(advance(handle.system, handle.work, memory))
             if status == Status.SAMPLE:
-                _call_controllers(handle, float(loop.t), memory.y)
+                call_controllers(handle.model, float(loop.t), memory.y, handle.work.inputs)
                 continue
             recorded.take(memory)
             if status == Status.PAUSE:

@@ -97,6 +97,11 @@ class Panel:
     curves: tuple[tuple[str, str], ...]
 
 
+def vector_panel(title: str, unit: str, output: str, first: int = 0) -> Panel:
+    """Three components of an output, from component `first` on."""
+    return Panel(title, unit, tuple((axis, f"{output}[{first + k}]") for k, axis in enumerate("xyz")))
+
+
 @dataclass(frozen=True)
 class Case:
     """A built-in case."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
 from pliant.dynamics import prepare
 from pliant.model.bodies import Body, Box, Frame, Tube
 from pliant.model.joints import Joint
@@ -97,34 +97,17 @@ def figures(result: Result) -> dict[str, float]:
 
 
 def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
-    return (
-        Panel("Joint angles", "rad", (("shoulder", "shoulder"), ("elbow", "elbow"), ("wrist", "wrist"))),
-        Panel(
-            "Drive torques",
-            "N m",
-            (("shoulder", "shoulder_torque[0]"), ("elbow", "elbow_torque[0]"), ("wrist", "wrist_torque[0]")),
-        ),
-        Panel(
-            "Position of the base",
-            "m",
-            (("x", "base_position[0]"), ("y", "base_position[1]"), ("z", "base_position[2]")),
-        ),
-        Panel(
-            "Force of the ground on the base",
-            "N",
-            (("x", "base_reaction[0]"), ("y", "base_reaction[1]"), ("z", "base_reaction[2]")),
-        ),
-        Panel(
-            "Moment of the ground on the base",
-            "N m",
-            (("x", "base_reaction[3]"), ("y", "base_reaction[4]"), ("z", "base_reaction[5]")),
-        ),
-        Panel(
-            "Position of the payload",
-            "m",
-            (("x", "payload_position[0]"), ("y", "payload_position[1]"), ("z", "payload_position[2]")),
-        ),
+    angles = Panel("Joint angles", "rad", (("shoulder", "shoulder"), ("elbow", "elbow"), ("wrist", "wrist")))
+    torques = Panel(
+        "Drive torques",
+        "N m",
+        (("shoulder", "shoulder_torque[0]"), ("elbow", "elbow_torque[0]"), ("wrist", "wrist_torque[0]")),
     )
+    payload = vector_panel("Position of the payload", "m", "payload_position")
+    if settings["base"] == "floating":
+        return angles, torques, vector_panel("Position of the base", "m", "base_position"), payload
+    force = vector_panel("Force of the ground on the base", "N", "base_reaction")
+    return angles, torques, force, vector_panel("Moment of the ground on the base", "N m", "base_reaction", 3), payload
 
 
 CASE = Case(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
@@ -75,12 +75,8 @@ def figures(result: Result) -> dict[str, float]:
 
 def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     return (
-        Panel(
-            "Position of the tip", "m", (("x", "tip_position[0]"), ("y", "tip_position[1]"), ("z", "tip_position[2]"))
-        ),
-        Panel(
-            "Velocity of the tip", "m/s", (("x", "tip_velocity[0]"), ("y", "tip_velocity[1]"), ("z", "tip_velocity[2]"))
-        ),
+        vector_panel("Position of the tip", "m", "tip_position"),
+        vector_panel("Velocity of the tip", "m/s", "tip_velocity"),
     )
 
 

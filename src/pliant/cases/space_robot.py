@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
 from pliant.dynamics import prepare
 from pliant.model.bodies import Body, Box, Frame
 from pliant.model.joints import Joint
@@ -123,11 +123,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
             "rad/s",
             (("x", "shoulder.wx.rate"), ("y", "shoulder.wy.rate"), ("z", "shoulder.wz.rate")),
         ),
-        Panel(
-            "Force of the hub on the arm, arm axes",
-            "N",
-            (("x", "shoulder_reaction[0]"), ("y", "shoulder_reaction[1]"), ("z", "shoulder_reaction[2]")),
-        ),
+        vector_panel("Force of the hub on the arm, arm axes", "N", "shoulder_reaction"),
     )
 
 

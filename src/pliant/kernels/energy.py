@@ -95,6 +95,6 @@ def momenta(system, work, q, v, out):
         for k in range(3):
             out[row, k] = linear[k]
             out[row, 3 + k] = angular[k]
-            out[row, 6 + k] = moment[k] / mass
+            out[row, 6 + k] = moment[k] / mass if mass > 0.0 else 0.0
         out[row, 9], out[row, 10], out[row, 11] = mass, linear_scale, angular_scale
     return 0

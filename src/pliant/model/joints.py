@@ -195,6 +195,8 @@ def _kind_problems(joint: Joint) -> Iterator[str]:
     elif joint.axis is not None and not joint.row.has_axis:
         kinds = listed(kind for kind, row in JOINT_KINDS.items() if row.has_axis)
         yield f"axis has no effect on a {joint.kind} joint (only on {kinds}); turn the parent frame instead"
+    elif not joint.row.has_plain_rates and any(joint.each("rest")):
+        yield f"rest has no effect on a {joint.kind} joint, whose spring is relaxed at zero turn; turn the parent frame"
     elif joint.axis is not None and not np.any(joint.axis):
         yield "axis (0, 0, 0) has no direction; give a non-zero axis"
 

@@ -1,0 +1,128 @@
+"""Options of a run: defaults, ranges, tolerances. Everything is refused here that can be refused before compiling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.controllers import SAME_INSTANT
+from pliant.errors import ModelError
+from pliant.methods import find_method
+from pliant.model.model import Model
+from pliant.model.signals import tables_in
+
+Array = NDArray[np.float64]
+ANGLE_ATOL = 1e-10
+
+DEFAULTS: dict[str, Any] = {
+    "duration": None,
+    "formulation": "auto",
+    "integrator": "auto",
+    "rtol": 1e-8,
+    "atol": None,
+    "step": None,
+    "max_step": None,
+    "max_steps": 10_000_000,
+    "sample": None,
+    "dense": True,
+}
+# allowed: above the first number, up to the second
+RANGES: dict[str, tuple[float, float, str]] = {
+    "duration": (0.0, np.inf, "[s]"),
+    "rtol": (1e-16, 1.0, "such as 1e-8"),
+    "atol": (0.0, np.inf, "[rad], such as 1e-10"),
+    "step": (0.0, np.inf, "[s]"),
+    "max_step": (0.0, np.inf, "[s]"),
+    "max_steps": (0, np.inf, ""),
+    "sample": (0.0, np.inf, "[s]"),
+}
+
+
+def check_options(model: Model, **given: Any) -> dict[str, Any]:
+    """All options with their defaults, every number in range, every method known: before anything is compiled."""
+    for name in given:
+        if name not in DEFAULTS:
+            raise ModelError(f"simulate has no option {name!r}; it has {', '.join(DEFAULTS)}")
+    options = DEFAULTS | given
+    if options["duration"] is None:
+        options["duration"] = model.duration
+    if options["duration"] is None:
+        raise ModelError(
+            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds"
+        )
+    for name, (low, high, unit) in RANGES.items():
+        value = options[name]
+        if value is None:
+            continue
+        if (
+            not isinstance(value, (int, float, np.integer, np.floating))
+            or isinstance(value, bool)
+            or not low < value < high
+        ):
+            above = f"above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
+            raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
+    if options["sample"] is not None and not options["dense"]:
+        raise ModelError("sample needs the dense output; leave dense=True")
+    options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
+    options["formulation"] = find_method("formulation", options["formulation"], needs=("acceleration",)).name
+    needs = () if options["step"] else ("adaptive",)
+    options["integrator"] = find_method("integrator", options["integrator"], needs).name
+    _check_tables(model, float(options["duration"]))
+    for controller in model.controllers:
+        if not callable(controller.function):
+            raise ModelError(
+                f"controller {controller.name!r}: function {controller.function!r} is text, which only model files "
+                "resolve; give the Python function itself"
+            )
+        if controller.period <= 10 * SAME_INSTANT:
+            raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
+    return options
+
+
+def _check_tables(model: Model, duration: float) -> None:
+    """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
+    for link in model.links:
+        for signal in link.joint.each("motion"):
+            for table in tables_in(signal):
+                is_inside = table.times[0] > 0.0 or table.times[-1] < duration
+                if is_inside and table.ends != "clamped":
+                    raise ModelError(
+                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
+                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
+                        'where the table ends; give ends="clamped", or a table that covers the run'
+                    )
+
+
+def model_size(model: Model) -> float:
+    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
+    reach: list[float] = []
+    size = 0.0
+    for link in model.links:
+        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
+        reach.append(before)
+        extent = (
+            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
+            if link.body.total_mass
+            else 0.0
+        )
+        size = max(size, before + extent)
+    return size or 1.0
+
+
+def tolerances(model: Model, n_z: int, atol: float) -> Array:
+    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled."""
+    size = model_size(model)
+    of_q, of_v = [], []
+    for link in model.links:
+        row = link.joint.row
+        if row.has_plain_rates:
+            scales = [1.0 if is_angle else size for is_angle in row.angles]
+            of_q += scales
+            of_v += scales
+        else:
+            translations = [size] * (len(row.coordinates) - 4)
+            of_q += [*translations, 1.0, 1.0, 1.0, 1.0]
+            of_v += [*translations, 1.0, 1.0, 1.0]
+    return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
