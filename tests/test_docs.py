@@ -158,10 +158,10 @@ def test_architecture_names_every_return_code():
         assert f"`{status.name}`" in text_of("docs/architecture.md"), status.name
 
 
-def test_architecture_names_every_room():
-    rooms = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
-    for room in rooms:
-        assert f"`{room}/`" in text_of("docs/architecture.md"), room
+def test_architecture_names_every_room_and_module():
+    rooms = [f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
+    for name in (*rooms, *(path.name for path in PACKAGE.glob("*.py"))):
+        assert f"`{name}`" in text_of("docs/architecture.md"), name
 
 
 def test_notation_names_every_work():

@@ -143,7 +143,8 @@ def batch(say: Say) -> list[Figure]:
     for who, seconds in times.items():
         goal = goals.get(who)
         ratio = seconds / times[name] if goal and name in times else None
-        figures.append(Figure(who, seconds / STATES, ratio, goal, error=errors[who], note="per state"))
+        note = "per state; spherical joints cost its aba digits" if who == name else "per state"
+        figures.append(Figure(who, seconds / STATES, ratio, goal, error=errors[who], note=note))
     return figures + lost
 
 

@@ -5,6 +5,7 @@ from pliant.kernels.forces.gather import gather
 from pliant.kernels.forces.joints import set_phase
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
+from pliant.kernels.kinematics.planar import move_planar
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import Power
 
@@ -16,7 +17,10 @@ def prepare_bodies(system, work, t, q, v):
     """Everything a formulation finds ready in work."""
     if len(system.signals) > 0:
         evaluate_signals(system, work, t)
-    move(system, work, q, v)
+    if system.world[0].is_planar:
+        move_planar(system, work, q, v)
+    else:
+        move(system, work, q, v)
     if system.world[0].needs_placement:
         place(system, work)
     gather(system, work, q, v)

@@ -329,9 +329,25 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, events: Any, quadra
     row.needs_placement = np.any(loads.is_follower == 0) if len(loads) else False
     row.has_rate_events = np.any(events.measure == Crossing.RATE) if len(events) else False
     row.has_frame_events = np.any(events.measure == Crossing.FRAME) if len(events) else False
+    row.is_planar = _is_planar(model.links, bodies)
     row.is_spherical_chain = _is_spherical_chain(model.links, bodies)
     row.gravity = model.gravity
     return world
+
+
+def _is_planar(links: tuple[Link, ...], bodies: Any) -> bool:
+    """All joints turn about z or slide in x-y, and no seat tilts z."""
+    for link, row in zip(links, bodies, strict=True):
+        x, y, z = row.axis
+        is_flat = {
+            "fixed": True,
+            "revolute": x == 0.0 and y == 0.0,
+            "prismatic": z == 0.0,
+            "planar": True,
+        }.get(link.joint.kind, False)
+        if not is_flat or row.R_PJ[8] != 1.0 or row.R_PJ[2] or row.R_PJ[5] or row.R_PJ[6] or row.R_PJ[7]:
+            return False
+    return True
 
 
 def _is_spherical_chain(links: tuple[Link, ...], bodies: Any) -> bool:

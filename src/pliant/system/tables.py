@@ -191,6 +191,7 @@ WORLD = np.dtype(
         ("needs_placement", np.int64),  # forces or events look at world placements
         ("has_rate_events", np.int64),
         ("has_frame_events", np.int64),
+        ("is_planar", np.int64),  # nothing ever leaves the x-y plane
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
         ("gravity", np.float64, (3,)),  # [m/s^2] W
     ],

@@ -108,9 +108,12 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     dofs = rows(n_v, DOF_WORK)
     dofs.is_driven = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
+    bodies = rows(n_bodies, BODY_WORK)
+    # kinematics/planar.py relies on these
+    bodies.R, bodies.o = system.bodies.R_PJ, system.bodies.p_PJ
     return Work(
         run=rows(1, RUN),
-        bodies=rows(n_bodies, BODY_WORK),
+        bodies=bodies,
         dofs=dofs,
         signals=rows(len(system.signals), SIGNAL_WORK),
         phase=rows(len(system.limits), PHASE),

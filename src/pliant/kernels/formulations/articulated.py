@@ -35,6 +35,7 @@ from pliant.kernels.algebra.vec3 import (
     turn_mat,
     vec,
 )
+from pliant.kernels.formulations.articulated_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
 from pliant.system.tables import JointKind
@@ -234,6 +235,9 @@ def close_drives(system, work, vdot):
 
 @kernel(ACCELERATION)
 def articulated(system, work, q, v, vdot, reaction):
+    # out-of-plane reactions exist in planar models too: they need all six components
+    if system.world[0].is_planar and len(reaction) == 0:
+        return Status.OK if solve_planar(system, work, vdot) else Status.SINGULAR
     set_own_inertia(system, work)
     if not inward(system, work):
         return Status.SINGULAR
