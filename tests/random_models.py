@@ -141,7 +141,7 @@ def make_case(name: str, seed: int, n: int, **options: Any) -> Case:
 
 
 def random_cases() -> list[Case]:
-    """Trees on every base for n = 1..8, with loads; chains of each kind; ball chains, ground and space (spec 3)."""
+    """Trees on every base for n = 1..8, with loads; chains of each kind; ball chains, ground and space."""
     trees = [
         make_case(f"tree{n}-{base}", 100 + k, n, base=base, n_loads=int(n > 2))
         for n in range(1, 9)
@@ -350,14 +350,14 @@ class Frames:
 
 def frames_of(handle: Prepared, q: np.ndarray, v: np.ndarray) -> Frames:
     out = np.zeros((1, 18 * len(handle.system.frames)))
-    entry(_frames)(handle.system, handle.work, q[None, :], v[None, :], out)
+    entry(_frames)(*handle.refs, q[None, :], v[None, :], out)
     table = out.reshape(-1, 18)
     return Frames(table[:, :9].reshape(-1, 3, 3), table[:, 9:12], table[:, 12:15], table[:, 15:])
 
 
 def rates_of(handle: Prepared, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     out = np.zeros((1, len(q)))
-    entry(_rates)(handle.system, handle.work, q[None, :], v[None, :], out)
+    entry(_rates)(*handle.refs, q[None, :], v[None, :], out)
     return out[0]
 
 

@@ -1,4 +1,4 @@
-"""Boltzmann-Hamel equations against the paper's own sums, its worked example and the other formulation. Spec 3.
+"""Boltzmann-Hamel equations against the paper's own sums, its worked example and the other formulation.
 
 Tolerances are relative to the largest term that is summed: 1e-12 where two sums of the same terms are compared, larger
 by the condition of M where a system is solved."""
@@ -276,7 +276,7 @@ def test_missing_inertia_is_reported_with_its_body(is_chain):
     take_inertia(handle, 2)
     q, v, _, tau = random_state(model, rng)
     reaction, vdot = handle.work.no_reaction, np.empty(len(v))
-    status = _jit.entry(dynamics.forward)(handle.system, handle.work, 0.0, q, v, tau, vdot, reaction)
+    status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, v, tau, vdot, reaction)
     assert status == Status.SINGULAR
     assert handle.work.run[0].body == 2
 
@@ -293,7 +293,7 @@ def test_batch_equals_single_calls(is_space, n_states):
     handle = Prepared(model, "boltzmann_hamel")
     vdot = np.empty_like(v)
     scratch = spherical_batch.new_scratch(len(model.links))
-    assert _jit.entry(spherical_batch.spherical_batch)(handle.system, q, v, tau, vdot, scratch) == Status.OK
+    assert _jit.entry(spherical_batch.spherical_batch)(handle.refs[0], q, v, tau, vdot, scratch) == Status.OK
     for k in range(n_states):
         residual = handle.inverse_dynamics(q[k], v[k], vdot[k]) - tau[k]
         M, h = handle.equations(q[k], v[k])
@@ -307,5 +307,5 @@ def test_batch_reports_a_singular_block():
     take_inertia(handle, 2)
     q, v, _, tau = (x[None, :] for x in random_state(model, rng))
     scratch = spherical_batch.new_scratch(3)
-    status = _jit.entry(spherical_batch.spherical_batch)(handle.system, q, v, tau, np.empty_like(v), scratch)
+    status = _jit.entry(spherical_batch.spherical_batch)(handle.refs[0], q, v, tau, np.empty_like(v), scratch)
     assert status == Status.SINGULAR

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, kernel
+from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, entry, kernel
 from pliant.kernels.integrators.loop import advance
 from pliant.kernels.integrators.runge_kutta import interpolate, step
 from pliant.kernels.integrators.tableaus import TABLEAUS
+from pliant.kernels.tables import Pinned
 from pliant.system.memory import evaluate_dense, new_memory
 from pliant.system.status import Status
 from pliant.system.tables import EVENT, empty_system, rows
@@ -194,8 +195,9 @@ def drive(
     )  # fmt: skip
     loop = memory.loop[0]
     recorded, times, terms, log, reasons = [], [], [], [], []
+    kept = [Pinned(tables) for tables in (system, work, memory)]
     while True:
-        status = Status(advance(system, work, memory))
+        status = Status(entry(advance)(*(pinned.ref for pinned in kept)))
         reasons.append(status)
         if status == Status.SAMPLE:
             work.inputs[:] = controller(loop.t, memory.y)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pliant.kernels import _jit
-from pliant.kernels._jit import DERIVATIVE, INTEGER, SYSTEM, WORK, Contract, address, entry, kernel
+from pliant.kernels._jit import DERIVATIVE, INTEGER, REFEREE, SYSTEM, WORK, Contract, address, entry, kernel
+from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
 
@@ -39,9 +40,9 @@ def through(system, work, function, t, y, ydot):
 
 @pytest.mark.parametrize(("function", "status", "expected"), [(doubled, 7, [3.0, 5.0]), (halved, 8, [0.5, 1.0])])
 def test_call_by_address_passes_arguments_and_returns_the_status(function, status, expected):
-    system = empty_system()
+    system, work = Pinned(empty_system()), Pinned(new_work(empty_system()))
     ydot = np.zeros(2)
-    found = entry(through)(system, new_work(system), address(function), 1.0, np.array([1.0, 2.0]), ydot)
+    found = entry(through)(system.ref, work.ref, address(function), 1.0, np.array([1.0, 2.0]), ydot)
     assert found == status
     assert ydot.tolist() == expected
 
@@ -51,15 +52,24 @@ def test_contract_kernel_has_exactly_one_signature():
         assert len(doubled.signatures) == 1
 
 
-def test_pinned_tables_give_the_same_as_unpinned():
+@kernel(REFEREE)
+def look(system, work, q, v, out):
+    """What a kernel sees of tables, vectors and matrices behind their pointers."""
+    out[0, 0], out[0, 1], out[0, 2] = len(system.bodies), system.bodies[1].mass, system.world[0].gravity[2]
+    out[0, 3], out[0, 4], out[0, 5] = work.matrix.shape[0], work.matrix[1, 0], len(work.no_reaction)
+    work.matrix[0, 1] = 5.0
+    return 3
+
+
+def test_pinned_tables_are_the_same_memory_as_the_arrays():
     import pliant
 
-    model = pliant.load("space-robot")
-    handle = pliant.Prepared(model)
-    vdot = np.zeros(len(model.velocities))
-    work = handle.work
-    handle._forward(handle.system, work, 0.0, model.q0, model.v0, np.zeros(0), vdot, work.no_reaction)
-    assert np.array_equal(handle.forward_dynamics(model.q0, model.v0), vdot)
+    handle = pliant.Prepared(pliant.load("space-robot"))
+    handle.work.matrix[1, 0] = 4.0
+    out, rows = np.zeros((1, 6)), np.zeros((1, 1))
+    assert entry(look)(*handle.refs, rows, rows, out) == 3
+    assert out[0].tolist() == [3, 4.0, 0.0, 12, 4.0, 0]
+    assert handle.work.matrix[0, 1] == 5.0
 
 
 def run_python(code, **environment):

@@ -1,4 +1,4 @@
-"""Against an independent library: every quantity of one instant, on random robots of all joint kinds (spec 3, case 4).
+"""Against an independent library: every quantity of one instant, on random robots of all joint kinds.
 
 Residuals are relative to the largest term of the quantity. 1e-12 leaves three digits above what rounding does to sums
 over at most 8 bodies (worst seen: 5e-15). Where M is solved the floor is rounding x condition(M), for the yardstick,

@@ -57,7 +57,7 @@ def free_body() -> Model:
 
 @_exhibit
 def ball_chain() -> Model:
-    """Spherical joints on the ground: the O(n) branch of boltzmann_hamel (spec 3)."""
+    """Spherical joints on the ground: the O(n) branch of boltzmann_hamel [boltzmannhamel]."""
     inertia = (0.01, 0.03, 0.035)
     bodies = [Body(name=f"link{i}", mass=1.0, com=(0.25, 0.02, 0.01 * i), inertia=inertia) for i in range(5)]
     seats = ["world", *(_on(f"link{i}", 0.5, 0, 0) for i in range(4))]
@@ -67,7 +67,7 @@ def ball_chain() -> Model:
 
 @_exhibit
 def space_robot() -> Model:
-    """Spec 3, case 2: floating root and spherical joints, I_3 on the limit of the triangle inequality."""
+    """The space-robot case: floating root and spherical joints, I_3 on the limit of the triangle inequality."""
     bodies = [
         Body(name="hull", mass=10.0, inertia=[[1.25, 0.125, 0], [0.125, 1, -0.0625], [0, -0.0625, 0.75]]),
         Body(name="arm", mass=4.0, com=(0.5, 0, 0), inertia=(0.125, 0.5, 0.5)),

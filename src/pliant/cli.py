@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError
 
 app = typer.Typer(
@@ -62,7 +61,7 @@ def run(
     from pliant.job import prepare_job, run_job
 
     job = prepare_job(case_or_file, parse_assignments(settings or []), out)
-    announce_compilation()
+    compile_first()
     with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
         outcome = run_job(job, progress)
     if not quiet:
@@ -148,7 +147,8 @@ def warmup() -> None:
     """Compile everything now, in two processes, so that later runs start at once."""
     from pliant.warmup import warm_up
 
-    seconds = warm_up(lambda text: print(text, file=sys.stderr))
+    print("compiling all kernels in two processes ...", file=sys.stderr)
+    seconds = warm_up()
     print(f"all kernels are compiled and cached ({seconds:.0f} s)")
 
 
@@ -179,29 +179,14 @@ def parse_assignments(texts: list[str]) -> dict[str, str]:
     return values
 
 
-def announce_compilation() -> None:
+def compile_first() -> None:
+    """On a new machine, say that kernels are being compiled, and use both cores for it."""
     from pliant.kernels import _jit
+    from pliant.warmup import warm_up
 
-    if _jit.IS_COMPILED and not _jit.is_cached():
-        print(
-            "pliant compiles its kernels, once on this machine (about 20 s; pliant warmup does all) ...",
-            file=sys.stderr,
-        )
-
-
-@contextmanager
-def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
-    """A bar for runs that last; short ones never see it."""
-    if not is_shown:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0, now="", visible=False)
-        yield lambda t, end: bar.update(task, completed=t / end, now=f"t = {t:.3g} of {end:g} s", visible=True)
+    if _jit.CACHE_FOLDER and not _jit.is_cached():
+        print("pliant compiles its kernels, once on this machine (about 20 s) ...", file=sys.stderr)
+        warm_up(is_first_run=True)
 
 
 def print_outcome(outcome: Any) -> None:
@@ -232,24 +217,6 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return "" if value is None else str(value)
-
-
-def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """A plain table that wraps to the terminal."""
-    if not rows:
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*head, box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*row)
-    console = Console(markup=False, highlight=False, soft_wrap=False)
-    if not sys.stdout.isatty():
-        console.width = 160
-    console.print(table)
-    print()
 
 
 def main() -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,25 +51,19 @@ class Prepared:
 
     def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
         from pliant.kernels import _jit, dynamics, energy, inverse
+        from pliant.kernels.tables import Pinned
 
         self.method = find_method("formulation", formulation, needs=("acceleration",))
         self.model = model
         self.packed = packed or pack(model)
         self.system = self.packed.system
         self.work: Work = new_work(self.system, self.packed.n_inputs)
+        self._pinned = Pinned(self.system), Pinned(self.work)
+        self.refs = self._pinned[0].ref, self._pinned[1].ref  # what kernels take for system and work
+        self._no_reaction = self.work.no_reaction
         self.work.run[0].formulation = _jit.address(self.method.load())
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self._energies, self._momenta = _jit.entry(energy.energies), _jit.entry(energy.momenta)
-        self._quick = self._pin(_jit, dynamics.forward)
-
-    def _pin(self, _jit: Any, forward: Any) -> Any:
-        """forward_dynamics without unboxing the tables at every call (plain Python has nothing to unbox)."""
-        if not _jit.IS_COMPILED:
-            return lambda t, q, v, tau, vdot: forward(self.system, self.work, t, q, v, tau, vdot, self.work.no_reaction)
-        from pliant.kernels.pinned import Pinned
-
-        self._pinned = Pinned(self.system, self.work)  # owns the memory
-        return partial(self._pinned.call, _jit.address(forward), self._pinned.address)
 
     def copy(self) -> Prepared:
         """Another handle on the same tables, for another thread."""
@@ -82,7 +74,7 @@ class Prepared:
     ) -> Array:
         """vdot, without any check of the arguments (float64, contiguous)."""
         vdot = np.empty(len(v)) if out is None else out
-        status = self._quick(t, q, v, tau, vdot)
+        status = self._forward(*self.refs, t, q, v, tau, vdot, self._no_reaction)
         if status:
             raise self.failure(status)
         return vdot
@@ -90,13 +82,13 @@ class Prepared:
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array, t: float = 0.0, out: Array | None = None) -> Array:
         """tau, without any check."""
         tau = np.empty(len(v)) if out is None else out
-        self._inverse(self.system, self.work, t, q, v, vdot, tau, np.empty((len(self.system.bodies), 6)))
+        self._inverse(*self.refs, t, q, v, vdot, tau, np.empty((len(self.system.bodies), 6)))
         return tau
 
     def reactions(self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0) -> Array:
         """(n_bodies, 6) wrench by the parent on the child, at the child's origin, child axes: force, moment."""
         reaction = np.zeros((len(self.system.bodies), 6))
-        status = self._forward(self.system, self.work, t, q, v, tau, np.empty(len(v)), reaction)
+        status = self._forward(*self.refs, t, q, v, tau, np.empty(len(v)), reaction)
         if status != Status.OK:
             raise self.failure(status)
         return reaction
@@ -112,24 +104,24 @@ class Prepared:
 
         n = len(self.system.dofs)
         M, h = np.empty((n, n)) if out is None else out, np.empty(n)
-        _jit.entry(boltzmann_hamel.matrices)(self.system, self.work, q, v, M, h)
+        _jit.entry(boltzmann_hamel.matrices)(*self.refs, q, v, M, h)
         return M, h
 
     def energy(self, q: Array, v: Array) -> Energy:
         out = np.empty((1, 3))
-        self._energies(self.system, self.work, q[None, :], v[None, :], out)
+        self._energies(*self.refs, q[None, :], v[None, :], out)
         return Energy(*out[0].tolist())
 
     def momentum(self, q: Array, v: Array) -> Momentum:
         out = np.empty((1, 12))
-        self._momenta(self.system, self.work, q[None, :], v[None, :], out)
+        self._momenta(*self.refs, q[None, :], v[None, :], out)
         linear, angular, centre = out[0, :3], out[0, 3:6], out[0, 6:9]
         return Momentum(linear, angular, angular - np.cross(centre, linear), centre, float(out[0, 9]))
 
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Energies of many states: each (rows) [J]."""
         out = np.empty((len(q), 3))
-        self._energies(self.system, self.work, q, v, out)
+        self._energies(*self.refs, q, v, out)
         return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
 
     def placements(self, q: Array) -> tuple[Array, Array]:
@@ -138,7 +130,7 @@ class Prepared:
 
         n = len(self.system.bodies)
         out = np.empty((len(q), 12 * n))
-        _jit.entry(outputs.placements)(self.system, self.work, q, np.zeros((len(q), len(self.system.dofs))), out)
+        _jit.entry(outputs.placements)(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
         each = out.reshape(len(q), n, 12)
         return each[..., :9].reshape(len(q), n, 3, 3), each[..., 9:]
 
@@ -150,7 +142,7 @@ class Prepared:
         from pliant.kernels import _jit, outputs
 
         out = np.full((len(t), int(rows.count.sum())), np.nan)
-        _jit.entry(outputs.record_outputs)(self.system, self.work, t, q, v, inputs, rows, out)
+        _jit.entry(outputs.record_outputs)(*self.refs, t, q, v, inputs, rows, out)
         return {
             output.name: out[:, row.column : row.column + row.count].copy()
             for output, row in zip(self.model.outputs, rows, strict=True)
@@ -171,7 +163,7 @@ class Prepared:
         for k, _, t in log:
             row = rows[np.searchsorted(rows[:, 0], t)]
             self.work.run[0].segment = t
-            _jit.entry(events.event_functions)(self.system, self.work, t, row[1 : 1 + n_y].copy(), g, gdot)
+            _jit.entry(events.event_functions)(*self.refs, t, row[1 : 1 + n_y].copy(), g, gdot)
             worst = max(worst, abs(g[k] / gdot[k]) if gdot[k] else 0.0)
         return worst
 
@@ -193,7 +185,7 @@ class Prepared:
     def momentum_drift(self, q: Array, v: Array) -> float:
         """Largest change of linear or angular momentum relative to the sum of the bodies' own."""
         out = np.empty((len(q), 12))
-        self._momenta(self.system, self.work, q, v, out)
+        self._momenta(*self.refs, q, v, out)
         change = out[:, :6] - out[0, :6]
         scales = np.max(out[:, 10:], axis=0)
         return float(
@@ -241,15 +233,12 @@ def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Arr
 def as_state(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """Checked copies of q and v; quaternions must have a direction and are made unit."""
     q, v = as_vector(q, model.coordinates, "q").copy(), as_vector(v, model.velocities, "v")
-    for link in model.links:
-        if link.joint.kind in ("spherical", "floating"):
-            part = q[link.q_slice][-4:]
-            length = np.linalg.norm(part)
-            if length < 1e-6:
-                raise ModelError(
-                    f"q: quaternion of joint {link.joint.name!r} has length {length:g}; give a unit quaternion"
-                )
-            part /= length
+    for four in model.quaternions:
+        length = np.linalg.norm(q[four])
+        if length < 1e-6:
+            name = model.coordinates[four.start].rpartition(".")[0]
+            raise ModelError(f"q: quaternion of joint {name!r} has length {length:g}; give a unit quaternion")
+        q[four] /= length
     return q, v
 
 

@@ -23,9 +23,9 @@ class Method:
     cost: str
     reference: str  # key in docs/bibliography.md
 
-    def load(self) -> Any:
-        """Import the module (this compiles its kernels, or loads them from the cache) and return the function."""
-        return getattr(importlib.import_module(self.module), self.function)
+    def load(self, function: str = "") -> Any:
+        """Import the module, which compiles its kernels or loads them from the cache; its function, or another one."""
+        return getattr(importlib.import_module(self.module), function or self.function)
 
 
 RIGID_TREE = frozenset({"tree", "floating base", "prescribed motion", "loads"})

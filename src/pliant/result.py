@@ -89,10 +89,8 @@ class Result:
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
         n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
         q, v = y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()
-        for link in self.model.links:
-            if link.joint.kind in ("spherical", "floating"):
-                last_four = slice(link.q_slice.stop - 4, link.q_slice.stop)
-                q[..., last_four] /= np.linalg.norm(q[..., last_four], axis=-1, keepdims=True)
+        for four in self.model.quaternions:
+            q[..., four] /= np.linalg.norm(q[..., four], axis=-1, keepdims=True)
         return q, v
 
     def column(self, name: str) -> Array:

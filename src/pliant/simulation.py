@@ -17,7 +17,7 @@ from pliant.methods import find_method
 from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
-from pliant.system.memory import Memory, evaluate_dense, new_memory, restart_memory
+from pliant.system.memory import Memory, evaluate_dense, new_memory
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
@@ -66,11 +66,11 @@ def simulate(
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
     handle = Prepared(model, formulation)
-    memory, advance = _ready(handle, state, options, wants_rows=True)
+    run = Run(handle, state, options, wants_rows=True)
     compiled = time.perf_counter()
-    recorded, status, reason = _run(handle, memory, advance, progress)
+    recorded, status, reason = _drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
-    return _result(handle, memory, recorded, status, reason, options, walls)
+    return _result(run, recorded, status, reason, options, walls)
 
 
 class PreparedRun:
@@ -80,21 +80,25 @@ class PreparedRun:
         self.options = check_options(model, **{"duration": duration, **options, "dense": False})
         self.handle = Prepared(model, self.options["formulation"])
         start = as_state(model, model.q0, model.v0)
-        self.memory, self._advance = _ready(self.handle, start, self.options, wants_rows=False)
-        self._start = self.memory.y.copy()
+        self._run = Run(self.handle, start, self.options, wants_rows=False)
+        self.memory = self._run.memory
+        self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])
+        self._is_plain = len(self.handle.system.limits) == 0 and not model.controllers
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start, without any check of the arguments."""
         n_q, memory = self._n_q, self.memory
-        restart_memory(memory, self._start, self.options["step"] or 0.0)
+        memory.y[:], memory.loop[:] = self._y0, self._loop0
         if q0 is not None:
             memory.y[:n_q] = q0
         if v0 is not None:
             memory.y[n_q : n_q + self._n_v] = v0
-        if len(self.handle.system.limits):
+        if not self._is_plain:
             self.handle.start_phase(memory.y)
-        _, status, reason = _run(self.handle, memory, self._advance, None)
+        if self._is_plain and self._run.enter() == Status.DONE:
+            return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
+        _, status, reason = _drive(self._run, None)
         if status not in (Status.DONE, Status.STOPPED):
             raise SimulationError(
                 reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
@@ -109,12 +113,30 @@ def prepare_run(model: Model, duration: float | None = None, **options: Any) -> 
     return PreparedRun(model, duration, **options)
 
 
-def _ready(
-    handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool
-) -> tuple[Memory, Any]:
-    """Memory at the start, and the compiled loop."""
+class Run:
+    """A run on its way: the handle, the integrator's memory, and the compiled loop to enter again and again."""
+
+    def __init__(self, handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> None:
+        from pliant.kernels import _jit
+        from pliant.kernels.integrators import loop
+        from pliant.kernels.tables import Pinned
+
+        self.handle = handle
+        self.memory = _new_memory(handle, state, options, wants_rows)
+        self._pinned = Pinned(self.memory)
+        self._advance = _jit.entry(loop.advance)
+        self._refs = (*handle.refs, self._pinned.ref)
+        handle.start_phase(self.memory.y)
+
+    def enter(self) -> int:
+        """Go on; returns a Status."""
+        return int(self._advance(*self._refs))
+
+
+def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
+    """The integrator's memory at the start."""
     from pliant.kernels import _jit, dynamics, events
-    from pliant.kernels.integrators import loop, runge_kutta, tableaus
+    from pliant.kernels.integrators import tableaus
 
     scheme = find_method("integrator", options["integrator"])
     model, packed, system, work = handle.model, handle.packed, handle.system, handle.work
@@ -122,14 +144,13 @@ def _ready(
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
     n_z = len(system.quadratures)
-    quaternions = [link.q_slice.stop - 4 for link in model.links if link.joint.kind in ("spherical", "floating")]
-    memory = new_memory(
+    return new_memory(
         np.concatenate([*state, np.zeros(n_z)]),
         0.0,
         options["duration"],
         tableaus.TABLEAUS[scheme.name],
         step=_jit.address(scheme.load()),
-        interpolant=_jit.address(runge_kutta.interpolate),
+        interpolant=_jit.address(scheme.load("interpolate")),
         rtol=options["rtol"],
         atol=tolerances(model, n_z, options["atol"]),
         h=options["step"] or 0.0,
@@ -137,15 +158,14 @@ def _ready(
         max_step=options["max_step"] or np.inf,
         boundaries=packed.breakpoints,
         samples=sample_times(model.controllers, options["duration"]),
-        quaternions=quaternions,
+        quaternions=[four.start for four in model.quaternions],
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
         wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
+        budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
     )
-    handle.start_phase(memory.y)
-    return memory, _jit.entry(loop.advance)
 
 
 # --- the run --------------------------------------------------------------------------------------------------
@@ -170,14 +190,14 @@ class Recorded:
         loop.n_rows = loop.n_pieces = loop.n_log = 0
 
 
-def _run(handle: Prepared, memory: Memory, advance: Any, progress: Progress | None) -> tuple[Recorded, Status, str]:
-    """Drive the resumable loop to its end; Ctrl-C and failing controllers end it with what was reached."""
+def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
+    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached."""
+    handle, memory = run.handle, run.memory
     recorded, loop = Recorded(), memory.loop[0]
-    loop.budget = max(10, FIRST_WORK // max(1, len(handle.system.dofs)))
     try:
         while True:
             entered = time.perf_counter()
-            status = Status(advance(handle.system, handle.work, memory))
+            status = Status(run.enter())
             if status == Status.SAMPLE:
                 call_controllers(handle.model, float(loop.t), memory.y, handle.work.inputs)
                 continue
@@ -201,15 +221,15 @@ def _run(handle: Prepared, memory: Memory, advance: Any, progress: Progress | No
 
 
 def _result(
-    handle: Prepared,
-    memory: Memory,
+    run: Run,
     recorded: Recorded,
     status: Status,
     reason: str,
     options: dict[str, Any],
     walls: dict[str, float],
 ) -> Result:
-    model, loop = handle.model, memory.loop[0]
+    handle, loop = run.handle, run.memory.loop[0]
+    model = handle.model
     rows = np.concatenate(recorded.rows)
     pieces = np.concatenate(recorded.starts)
     dense = (
@@ -263,10 +283,8 @@ def _on_grid(rows: Array, dense: Dense, period: float, n_z: int, model: Model) -
     if len(times) > 1 and times[-1] - times[-2] < 1e-9 * period:
         times = np.delete(times, -2)
     y = evaluate_dense(dense.starts, dense.steps, dense.terms, times)
-    for link in model.links:
-        if link.joint.kind in ("spherical", "floating"):
-            four = slice(link.q_slice.stop - 4, link.q_slice.stop)
-            y[:, four] /= np.linalg.norm(y[:, four], axis=1, keepdims=True)
+    for four in model.quaternions:
+        y[:, four] /= np.linalg.norm(y[:, four], axis=1, keepdims=True)
     held = rows[np.searchsorted(rows[:, 0], times, side="right") - 1, 1 + y.shape[1] :]
     return np.column_stack([times, y, held])
 
@@ -282,8 +300,6 @@ def energy_residual(energy: dict[str, Array]) -> float:
 
 def _quaternion_drift(model: Model, q: Array) -> float:
     drift = 0.0
-    for link in model.links:
-        if link.joint.kind in ("spherical", "floating"):
-            four = q[:, link.q_slice.stop - 4 : link.q_slice.stop]
-            drift = max(drift, float(np.max(np.abs(np.linalg.norm(four, axis=1) - 1.0))))
+    for four in model.quaternions:
+        drift = max(drift, float(np.max(np.abs(np.linalg.norm(q[:, four], axis=1) - 1.0))))
     return drift

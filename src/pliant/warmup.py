@@ -1,35 +1,30 @@
-"""Compile all kernels ahead of time, in two processes."""
+"""Compile kernels ahead of time, in two processes."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
 from pliant.errors import SimulationError
 
-# two halves of about equal compile time
+# two halves of about equal compile time; the first list of each is what a first run needs
 HALVES = (
-    ("dynamics", "formulations.articulated", "inverse", "energy", "pinned", "repeat"),
+    (("dynamics", "formulations.articulated"), ("formulations.spherical_batch", "repeat")),
     (
-        "integrators.loop",
-        "integrators.runge_kutta",
-        "events",
-        "outputs",
-        "formulations.boltzmann_hamel",
-        "formulations.spherical_batch",
+        ("integrators.loop", "integrators.runge_kutta", "energy", "inverse", "events", "outputs"),
+        ("formulations.boltzmann_hamel",),
     ),
 )
 
 
-def warm_up(say: Callable[[str], None]) -> float:
-    """Compile (or load) every kernel; returns the seconds it took."""
+def warm_up(is_first_run: bool = False) -> float:
+    """Compile (or load) every kernel, or only what a first run needs; returns the seconds it took."""
     begun = time.perf_counter()
-    say(f"compiling {sum(map(len, HALVES))} modules in two processes ...")
     workers = []
-    for half in HALVES:
-        code = "\n".join(f"import pliant.kernels.{module}" for module in half)
+    for needed, others in HALVES:
+        modules = needed if is_first_run else needed + others
+        code = "\n".join(f"import pliant.kernels.{module}" for module in modules)
         workers.append(subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True))
     for worker in workers:
         _, errors = worker.communicate()

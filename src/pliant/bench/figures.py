@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.bench.peers import PACKAGES
-from pliant.cli import print_table
+from pliant.console import print_table
 from pliant.files import make_folder, write_whole
 
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))

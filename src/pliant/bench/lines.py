@@ -1,4 +1,4 @@
-"""pliant bench: one row per line of spec 6. CPU time, one thread, least of many rounds; only ratios are goals."""
+"""pliant bench: one row per line. CPU time, one thread, least of many rounds; only ratios are goals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compiled_loop(serial: Serial, q: Array, v: Array) -> tuple[Callable[[int], A
     no_tau, vdot = np.zeros((len(q), 0)), np.empty_like(v)
 
     def evaluate(times: int) -> Array:
-        status = enter(forward, times, handle.system, handle.work, 0.0, q, v, no_tau, vdot)
+        status = enter(forward, times, *handle.refs, 0.0, q, v, no_tau, vdot)
         if status:
             raise handle.failure(status)
         return vdot
@@ -101,7 +101,7 @@ def _spherical_batch(handle: Prepared, q: Array, v: Array) -> Callable[[], Array
     tau, vdot = np.zeros_like(v), np.empty_like(v)
 
     def evaluate() -> Array:
-        status = enter(handle.system, q, v, tau, vdot, scratch)
+        status = enter(handle.refs[0], q, v, tau, vdot, scratch)
         if status:
             raise handle.failure(status)
         return vdot
@@ -211,7 +211,7 @@ def cost_per_body(say: Say) -> list[Figure]:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of spec 6."""
+    """One line of the bench."""
 
     name: str
     what: str

@@ -55,7 +55,7 @@ def chain(n: int) -> Serial:
 
 
 def ball_chain(n: int) -> Serial:
-    """Rods on ball joints: the links of case 4 of spec 3."""
+    """Rods on ball joints."""
     mass, length, radius = 0.1, 0.1, 0.005
     across = mass * (length**2 / 12 + radius**2 / 4)
     inertia = (0.5 * mass * radius**2, across, across)

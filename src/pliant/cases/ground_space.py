@@ -14,7 +14,7 @@ from pliant.model.model import Base, Model, Output
 from pliant.model.signals import Cycloid
 from pliant.result import Result
 
-SOURCE = "spec 3, case 3"
+SOURCE = "Boltzmann-Hamel paper, ground and space"
 SETTINGS = {
     "base": Setting("floating", "the base is held by the ground, or flies freely", choices=("fixed", "floating")),
     "gravity": Setting(0.0, "gravity along -z", "m/s^2", low=0.0),

@@ -1,4 +1,4 @@
-"""A hanging or floating chain of any number of rods on ball joints: case 4 of spec 3 as a motion."""
+"""A hanging or floating chain of any number of rods on ball joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.result import Result
 
-SOURCE = "spec 3, case 4"
+SOURCE = "Boltzmann-Hamel paper, n bodies"
 SETTINGS = {
     "bodies": Setting(20, "number of links", low=1, high=5000),
     "length": Setting(0.1, "length of each link", "m", low=1e-6),

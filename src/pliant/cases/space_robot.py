@@ -1,4 +1,4 @@
-"""Free-flying robot of three bodies with ball joints: case 2 of spec 3. Momenta and energy must not drift."""
+"""Free-flying robot of three bodies with ball joints. Momenta and energy must not drift."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pliant.model.model import Model, Output
 from pliant.model.signals import Constant, Sine
 from pliant.result import Result
 
-SOURCE = "spec 3, case 2"
+SOURCE = "conservation laws"
 HALF_PI = float(np.pi / 2)
 SETTINGS = {
     "torques": Setting(

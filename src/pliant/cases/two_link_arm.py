@@ -1,4 +1,4 @@
-"""Two-link planar arm with follower forces: case 1 of spec 3 (the example of the Boltzmann-Hamel paper)."""
+"""Two-link planar arm with follower forces: the worked example of [boltzmannhamel]."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Sine
 from pliant.result import Result
 
-SOURCE = "spec 3, case 1"
+SOURCE = "Boltzmann-Hamel paper, example"
 INSTANTS = (1.0, 5.0, 10.0)
 EXPECTED = {
     "psi1_at_1s": 2.2647063789e-03,

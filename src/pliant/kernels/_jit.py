@@ -23,11 +23,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pliant.kernels.tables import IS_COMPILED, Table
 from pliant.system.memory import empty_memory
 from pliant.system.tables import OUTPUT, empty_system, rows
 from pliant.system.work import new_work
 
-IS_COMPILED = not numba.config.DISABLE_JIT
 UNUSED_DAYS = 30
 
 _plain_functions: list[Callable[..., Any]] = []
@@ -116,8 +116,13 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wra
 # --- kernels ----------------------------------------------------------------------------------------------------
 
 
+def routine(function: Callable[..., Any]) -> Any:
+    """@routine: a helper that stays a call, where inlining would only cost compile time."""
+    return numba.njit(**_OPTIONS, no_cpython_wrapper=True)(function)
+
+
 def kernel(contract: Any) -> Any:
-    """@kernel: a helper compiled into its callers. @kernel(CONTRACT): compiled now, cached, has an address."""
+    """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled now, cached, has an address."""
     if not isinstance(contract, Contract):
         return numba.njit(**_OPTIONS, no_cpython_wrapper=True, forceinline=True)(contract)
 
@@ -193,9 +198,9 @@ class Contract:
 # --- contracts --------------------------------------------------------------------------------------------------
 
 _system = empty_system()
-SYSTEM = numba.typeof(_system)
-WORK = numba.typeof(new_work(_system))
-MEMORY = numba.typeof(empty_memory())
+SYSTEM = Table("System", numba.typeof(_system))
+WORK = Table("Work", numba.typeof(new_work(_system)))
+MEMORY = Table("Memory", numba.typeof(empty_memory()))
 REAL, INTEGER = types.float64, types.int64
 VECTOR = types.Array(REAL, 1, "C")
 MATRIX = types.Array(REAL, 2, "C")
@@ -236,9 +241,6 @@ INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 # advance(system, work, memory) -> Status: the resumable loop.
 LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
 
-# pin(system, work, where) -> 0 and quick(function, where, t, q, v, given, found) -> Status: see kernels/pinned.py.
-PIN = Contract(INTEGER(SYSTEM, WORK, INTEGER), is_entered=True)
-QUICK = Contract(INTEGER(INTEGER, INTEGER, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)
 
 # batch(system, q, v, tau, vdot, scratch) -> Status: one row per state; see formulations/spherical_batch.py.
 BATCH = Contract(INTEGER(SYSTEM, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX), is_entered=True)

@@ -1,4 +1,4 @@
-"""Inverse dynamics, O(n): the forces that a given acceleration needs. Spec 0, section 7 (recursive Newton-Euler)."""
+"""Inverse dynamics, O(n): the forces that a given acceleration needs. Recursive Newton-Euler [featherstone2008]."""
 
 from pliant.kernels._jit import FORWARD, kernel
 from pliant.kernels.algebra.sym3 import mul_sym, sym

@@ -157,14 +157,19 @@ class Model:
         """Names of the columns of v."""
         return column_names(self.links, "velocities")
 
+    @cached_property
+    def quaternions(self) -> tuple[slice, ...]:
+        """Where the quaternions are in q."""
+        ends = (link.q_slice.stop for link in self.links if not link.joint.row.has_plain_rates)
+        return tuple(slice(end - 4, end) for end in ends)
+
     @property
     def q0(self) -> NDArray[np.float64]:
         """Start coordinates (n_q,); quaternions made unit."""
-        parts = [np.array(link.joint.start, dtype=float) for link in self.links]
-        for link, part in zip(self.links, parts, strict=True):
-            if link.joint.kind in ("spherical", "floating"):
-                part[-4:] /= np.linalg.norm(part[-4:])
-        return np.concatenate([np.zeros(0), *parts])
+        q = np.concatenate([np.zeros(0), *(np.array(link.joint.start, dtype=float) for link in self.links)])
+        for four in self.quaternions:
+            q[four] /= np.linalg.norm(q[four])
+        return q
 
     @property
     def v0(self) -> NDArray[np.float64]:

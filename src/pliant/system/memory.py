@@ -222,16 +222,6 @@ def new_memory(
     )
 
 
-def restart_memory(memory: Memory, y: Any, h: float) -> None:
-    """Back to t = 0 with a new start: the same run again without new arrays."""
-    memory.y[:] = y
-    loop = memory.loop[0]
-    loop.t, loop.h, loop.made_jump, loop.error_old = 0.0, h, 1, 1e-4
-    loop.has_begun = loop.is_awaiting = loop.was_rejected = loop.was_switched = 0
-    loop.boundary = loop.sample = loop.n_standing = loop.n_rows = loop.n_pieces = loop.n_log = 0
-    loop.n_steps = loop.n_rejected = loop.n_evaluations = loop.n_events = 0
-
-
 def _sorted_times(times: Any, earliest: float) -> Array:
     times = np.unique(np.asarray(times, np.float64))
     return np.ascontiguousarray(times[times >= earliest])

@@ -214,9 +214,10 @@ def _inputs(model: Model) -> dict[int, int]:
 
 
 def _frames(model: Model) -> tuple[list[Frame], dict[str, int]]:
-    """Every named frame and every body's own frame; loads add theirs."""
-    frames = [Frame(body=link.body.name) for link in model.links] + list(model.frames)
-    names = [link.body.name for link in model.links] + [frame.name for frame in model.frames]
+    """Every body's own frame, the world, and every named frame; loads add theirs."""
+    own = [*(link.body.name for link in model.links), "world"]
+    frames = [Frame(body=name) for name in own] + list(model.frames)
+    names = own + [frame.name for frame in model.frames]
     return frames, {name: k for k, name in enumerate(names) if name}
 
 

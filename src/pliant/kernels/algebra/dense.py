@@ -1,8 +1,15 @@
-"""Cholesky factorisation and solves for small dense matrices, in place."""
+"""Vectors of any length, and Cholesky factorisation and solves for small dense matrices, in place."""
 
 import math
 
 from pliant.kernels._jit import kernel
+
+
+@kernel
+def copy(source, target):
+    """Slice assignments would do, but take most of a second each to compile."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
 
 
 @kernel

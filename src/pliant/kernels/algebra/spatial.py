@@ -1,6 +1,6 @@
 """Spatial inertias as blocks A = vv and C = ww (symmetric), B = vw (general): moved from place to place.
 
-Spatial order (translation, rotation); spec 0, section 9."""
+Spatial order (translation, rotation)."""
 
 from pliant.kernels._jit import kernel
 

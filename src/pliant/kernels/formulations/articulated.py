@@ -1,8 +1,8 @@
-"""Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base. Spec 0, section 9.
+"""Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base.
 
 I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; s = (sv, sw) a column of S.
 A joint with several velocities is passed one velocity at a time (half solves), so every update is a symmetric rank-1
-subtraction and nothing is ever symmetrised: long spherical chains keep their digits (spec 3)."""
+subtraction and nothing is ever symmetrised: long spherical chains keep their digits [boltzmannhamel]."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Boltzmann-Hamel equations in quasi-velocities, by momentum sweeps: any joints, trees, ground and space. Spec 3.
+"""Boltzmann-Hamel equations in quasi-velocities, by momentum sweeps: any joints, trees, ground and space.
 
 P, H: momentum, and angular momentum about its origin, of a body and all it carries, body axes. Its joint transmits
     force = P' + w x P - F,  moment = H' + w x H + v x P - N    (' : rates of components; F, N: external, with gravity)

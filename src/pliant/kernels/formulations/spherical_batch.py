@@ -1,11 +1,11 @@
-"""Forward dynamics of a spherical chain, on the ground or in space, for many states at once: eight to a block. Spec 3.
+"""Forward dynamics of a spherical chain, on the ground or in space, for many states at once: eight to a block.
 
 The recursion of boltzmann_hamel.py (K, k, A, B) on lanes. Only gravity and the given tau act: no springs, dampers,
 loads, motors or limits of the model. Gravity is an upward acceleration of the world, which saves turning it into the
 axes of every body. A is factorised as L D L^T, without roots.
 
     scratch = new_scratch(n_bodies)
-    status = entry(spherical_batch)(system, q, v, tau, vdot, scratch)  # q (states, n_q); v, tau, vdot (states, n_v)
+    status = entry(spherical_batch)(Pinned(system).ref, q, v, tau, vdot, scratch)  # one row per state
 
 The caller checks world.is_spherical_chain. SINGULAR: some state met a block that is not positive; its vdot means
 nothing, those of the others stand."""

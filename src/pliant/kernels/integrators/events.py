@@ -4,7 +4,8 @@ Symbols: g, gdot event functions and their rates; s = side (+1, -1) on which an 
 rounding at a root cannot make an event fire twice. theta in [0, 1]: place in the step.
 """
 
-from pliant.kernels._jit import EVENTS, kernel
+from pliant.kernels._jit import EVENTS, routine
+from pliant.kernels.algebra.dense import copy
 
 call_events = EVENTS.call  # numba sees it as a name of this module
 
@@ -16,24 +17,17 @@ NONE = 2.0  # a theta outside the step: nothing found
 G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL = 0, 1, 2, 3, 4, 5
 
 
-@kernel
-def copy(source, target):
-    """Slice assignments would do, but take most of a second each to compile."""
-    for i in range(target.shape[0]):
-        target[i] = source[i]
-
-
-@kernel
+@routine
 def sign(x):
     return 1 if x > 0.0 else -1
 
 
-@kernel
+@routine
 def matches(event, direction):
     return event.direction == 0 or event.direction == direction
 
 
-@kernel
+@routine
 def dense_point(r, theta, out):
     """out = y(theta)."""
     n_terms, n = r.shape
@@ -45,7 +39,7 @@ def dense_point(r, theta, out):
             out[i] = r[k, i] + factor * out[i]
 
 
-@kernel
+@routine
 def start_sides(values, tolerance, side):
     """Sides at the start, from the newest values: sign of g, where g vanishes that of gdot."""
     for k in range(side.shape[1]):
@@ -56,7 +50,7 @@ def start_sides(values, tolerance, side):
             side[0, k] = sign(gdot)
 
 
-@kernel
+@routine
 def settle_sides(table, values, side):
     """Sides at the accepted end of a step. Only crossings nobody asked for change one silently."""
     for k in range(side.shape[1]):
@@ -65,7 +59,7 @@ def settle_sides(table, values, side):
         side[0, k] = -s if is_passed else s
 
 
-@kernel
+@routine
 def renew_sides(values, fired, side):
     """Sides after the event handler changed y: sign of g where g jumped; an event just fired goes where gdot points."""
     for k in range(side.shape[1]):
@@ -76,7 +70,7 @@ def renew_sides(values, fired, side):
             side[0, k] = sign(decisive)
 
 
-@kernel
+@routine
 def root(system, work, memory, h, k, row, a, fa, b, fb):
     """Zero of trial value `row` (g or gdot) of event k between a and b, where it changes sign: Illinois."""
     values, x, t = memory.event_values, memory.scratch[0], memory.loop[0].t
@@ -101,7 +95,7 @@ def root(system, work, memory, h, k, row, a, fa, b, fb):
     return theta
 
 
-@kernel
+@routine
 def crossing(system, work, memory, h, k, a, b):
     """First crossing of event k in [a, b] that matches its direction: (theta, direction); NONE if there is none.
 
@@ -142,7 +136,7 @@ def crossing(system, work, memory, h, k, a, b):
             left, f_left, direction = theta, g, s
 
 
-@kernel
+@routine
 def find_event(system, work, memory, h):
     """Earliest matching crossing in the step just made (its theta, or NONE); loop.target says which and how."""
     loop, values, side = memory.loop[0], memory.event_values, memory.side
@@ -173,7 +167,7 @@ def find_event(system, work, memory, h):
     return NONE
 
 
-@kernel
+@routine
 def correction(loop, table, values, side):
     """Newton's correction of the event time from g, gdot at the landing; an event already passed there comes first."""
     gdot = values[GDOT, loop.target]
@@ -187,7 +181,7 @@ def correction(loop, table, values, side):
     return tau
 
 
-@kernel
+@routine
 def fire(loop, table, values, tolerance, side, fired, log):
     """Fill fired: the target and all that are due at the same instant; sides change, the log grows."""
     settle_sides(table, values, side)

@@ -7,7 +7,8 @@ References: Hairer, Norsett, Wanner I, II.4 (step size); Hairer, Wanner II, IV.2
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, EVENTS, INTERPOLANT, LOOP, STEPPER, SWITCH, kernel
+from pliant.kernels._jit import DERIVATIVE, EVENTS, INTERPOLANT, LOOP, STEPPER, SWITCH, kernel, routine
+from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.system.status import Status
 
@@ -32,7 +33,7 @@ LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 
 
-@kernel
+@routine
 def is_full(loop, n_rows, n_pieces, n_log, n_events):
     """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events."""
     return (
@@ -42,7 +43,7 @@ def is_full(loop, n_rows, n_pieces, n_log, n_events):
     )
 
 
-@kernel
+@routine
 def record_row(loop, y, inputs, rows):
     if loop.wants_rows == 1:
         rows[loop.n_rows, 0] = loop.t
@@ -52,7 +53,7 @@ def record_row(loop, y, inputs, rows):
         note_inputs(loop, inputs, rows)
 
 
-@kernel
+@routine
 def note_inputs(loop, inputs, rows):
     """Inputs of the newest row: at a sampling instant those held from then on."""
     last, first = loop.n_rows - 1, rows.shape[1] - inputs.shape[0]
@@ -61,7 +62,7 @@ def note_inputs(loop, inputs, rows):
             rows[last, first + i] = inputs[i]
 
 
-@kernel
+@routine
 def record_piece(loop, h, dense, times, terms):
     times[loop.n_pieces, 0] = loop.t
     times[loop.n_pieces, 1] = h
@@ -71,7 +72,7 @@ def record_piece(loop, h, dense, times, terms):
     loop.n_pieces += 1
 
 
-@kernel
+@routine
 def weighted_norm(x, y, atol, rtol):
     """Largest |x_i| over its tolerance at y; NaN if any x_i is not finite."""
     norm, total = 0.0, 0.0
@@ -82,7 +83,7 @@ def weighted_norm(x, y, atol, rtol):
     return norm + total
 
 
-@kernel
+@routine
 def next_stop(loop, boundaries, samples):
     stop = loop.t_end
     if loop.boundary < boundaries.shape[0]:
@@ -92,7 +93,7 @@ def next_stop(loop, boundaries, samples):
     return stop
 
 
-@kernel
+@routine
 def middle(loop, boundaries):
     """A time inside the smooth piece that begins (or goes on) at t."""
     left = boundaries[loop.boundary - 1] if loop.boundary > 0 else loop.t
@@ -100,7 +101,7 @@ def middle(loop, boundaries):
     return 0.5 * (left + right)
 
 
-@kernel
+@routine
 def restart(system, work, memory):
     """After a jump: derivative anew at (t, y), memory of earlier steps dropped, first step guessed where needed."""
     loop, run = memory.loop[0], work.run[0]
@@ -139,7 +140,7 @@ def restart(system, work, memory):
     return OK
 
 
-@kernel
+@routine
 def fitted(loop, wanted, stop):
     """Step that does not pass stop: stretched a little rather than leaving a crumb, or two equal ones."""
     gap = stop - loop.t
@@ -150,12 +151,12 @@ def fitted(loop, wanted, stop):
     return (loop.t + h) - loop.t  # as t can represent it
 
 
-@kernel
+@routine
 def least_step(loop):
     return max(16.0 * ULP * abs(loop.t), loop.h_min, 1e-300)
 
 
-@kernel
+@routine
 def rejected(loop, h, status):
     """Shorter step after a rejection; a failed evaluation may be just a bad trial."""
     loop.n_rejected += 1
@@ -165,7 +166,7 @@ def rejected(loop, h, status):
     return h * min(max(loop.shrink, loop.safety * loop.error ** (-loop.alpha)), loop.safety)
 
 
-@kernel
+@routine
 def control(loop, h, wanted):
     """Next trial step from the error of an accepted one; after a cut step the step wanted before is good again."""
     if loop.is_fixed == 1:
@@ -182,7 +183,7 @@ def control(loop, h, wanted):
     loop.was_rejected = 0
 
 
-@kernel
+@routine
 def normalise(quaternions, y, f):
     """Quaternions to unit length; their rates are linear in them and are divided by the same norm."""
     for k in range(quaternions.shape[0]):
@@ -193,7 +194,7 @@ def normalise(quaternions, y, f):
             f[j] /= norm
 
 
-@kernel
+@routine
 def event_landing(loop, table, values, side, h, longest, before):
     """Next length of a step that shall end on the event, and the correction made; 0: good as it is.
 
@@ -204,7 +205,7 @@ def event_landing(loop, table, values, side, h, longest, before):
     return min(max((loop.t + h + tau) - loop.t, 0.0), longest), abs(tau)
 
 
-@kernel
+@routine
 def trial(system, work, memory):
     """Find the step that is made: steps until one is good, then, where it passes an event, until it ends on it.
 
@@ -252,7 +253,7 @@ def trial(system, work, memory):
     return OK
 
 
-@kernel
+@routine
 def switch(system, work, memory):
     """Fire what is due and let the event handler act."""
     loop, values = memory.loop[0], memory.event_values
@@ -262,7 +263,7 @@ def switch(system, work, memory):
     tolerance = loop.simultaneous * max(abs(loop.t), loop.h_made)
     events.fire(loop, system.events, values, tolerance, memory.side, memory.fired, memory.log)
     before = memory.scratch[3]
-    events.copy(memory.y, before)
+    copy(memory.y, before)
     status = call_switch(work.run[0].switch, (system, work, loop.t, memory.y, memory.fired))
     if status != SWITCHED:
         return status
@@ -271,14 +272,14 @@ def switch(system, work, memory):
     for i in range(before.shape[0]):
         if before[i] != memory.y[i]:
             record_row(loop, memory.y, work.inputs, memory.rows)
-            events.copy(values[G], values[G_LEFT])
+            copy(values[G], values[G_LEFT])
             call_events(work.run[0].events, (system, work, loop.t, memory.y, values[G], values[GDOT]))
             events.renew_sides(values, memory.fired, memory.side)
             break
     return OK
 
 
-@kernel
+@routine
 def one_step(system, work, memory):
     """One accepted step with the event that may end it."""
     loop = memory.loop[0]
@@ -296,8 +297,8 @@ def one_step(system, work, memory):
             record_piece(loop, h, memory.dense, memory.piece_times, memory.piece_terms)
         loop.t = stop if h == stop - loop.t else loop.t + h
         loop.n_steps += 1
-        events.copy(memory.y_new, memory.y)
-        events.copy(memory.f_new, memory.f)
+        copy(memory.y_new, memory.y)
+        copy(memory.f_new, memory.f)
         record_row(loop, memory.y, work.inputs, memory.rows)
     if loop.target >= 0:
         return switch(system, work, memory)

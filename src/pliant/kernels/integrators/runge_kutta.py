@@ -6,6 +6,7 @@ Symbols: k_i stages, A c E D as in tableaus.py, h step. The derivative at the en
 import math
 
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel
+from pliant.kernels.algebra.dense import copy
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -15,12 +16,6 @@ OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
 
 # where the derivative of theta^2 (1 - theta)^2 is largest: best conditioned place to look at f once more
 THETA = (3.0 - math.sqrt(3.0)) / 6.0
-
-
-@kernel
-def copy(source, target):
-    for i in range(target.shape[0]):
-        target[i] = source[i]
 
 
 @kernel

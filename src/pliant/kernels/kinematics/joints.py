@@ -1,6 +1,6 @@
 """Joint kinds: the one place that knows them. Placement, subspace S, velocity and S' u across a joint; rates of q.
 
-Spec 0, section 6. S and all vectors in child axes unless the name says otherwise."""
+S and all vectors in child axes unless the name says otherwise."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Outward sweep: placements, velocities and bias accelerations of all bodies. Spec 0, section 6."""
+"""Outward sweep: placements, velocities and bias accelerations of all bodies."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec

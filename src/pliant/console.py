@@ -1,0 +1,41 @@
+"""What the commands show: tables and a progress bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """A plain table that wraps to the terminal."""
+    if not rows:
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(markup=False, highlight=False, soft_wrap=False)
+    if not sys.stdout.isatty():
+        console.width = 160
+    console.print(table)
+    print()
+
+
+@contextmanager
+def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
+    """A bar for runs that last; short ones never see it."""
+    if not is_shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0, now="", visible=False)
+        yield lambda t, end: bar.update(task, completed=t / end, now=f"t = {t:.3g} of {end:g} s", visible=True)
