@@ -12,13 +12,14 @@ from pliant.kernels.integrators.loop import advance
 from pliant.kernels.integrators.runge_kutta import interpolate, step
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
+from pliant.methods import INTEGRATORS
 from pliant.system.memory import evaluate_dense, new_memory
 from pliant.system.status import Status
 from pliant.system.tables import EVENT, empty_system, rows
 from pliant.system.work import new_work
 
-ADAPTIVE = ["dop853", "dopri5", "rkf45"]
-ALL = [*ADAPTIVE, "rk4"]
+ADAPTIVE = [row.name for row in INTEGRATORS if "adaptive" in row.supports]
+ALL = [row.name for row in INTEGRATORS]
 SWITCHED, STOPPED = int(Status.SWITCHED), int(Status.STOPPED)
 
 
