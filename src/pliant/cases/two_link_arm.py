@@ -33,6 +33,10 @@ SETTINGS = {
 }
 
 
+def _meaning(key: str) -> str:
+    return f"angle of link {key[3]}{' relative to link 1' if key[3] == '2' else ''} at {key[8:-1]} s"
+
+
 def build(settings: dict[str, Any]) -> Model:
     length = settings["length"]
     inertia = (settings["inertia_along"], settings["inertia"], settings["inertia"])
@@ -89,7 +93,7 @@ CASE = Case(
     figures=figures,
     figure_table={
         **{
-            key: Figure(f"{key[:4]} (relative) at {key[8:-1]} s", "rad", value, 1e-9, SOURCE)
+            key: Figure(_meaning(key), "rad", value, 1e-9, SOURCE)
             for key, value in EXPECTED.items()
         },
         "psi1_end": Figure("psi1 at the end", "rad"),
