@@ -92,10 +92,7 @@ CASE = Case(
     build=build,
     figures=figures,
     figure_table={
-        **{
-            key: Figure(_meaning(key), "rad", value, 1e-9, SOURCE)
-            for key, value in EXPECTED.items()
-        },
+        **{key: Figure(_meaning(key), "rad", value, 1e-9, SOURCE) for key, value in EXPECTED.items()},
         "psi1_end": Figure("psi1 at the end", "rad"),
         "psi2_end": Figure("psi2 at the end", "rad"),
         "load_work": Figure("work of both forces", "J"),

@@ -122,7 +122,7 @@ def pack(model: Model) -> Packed:
     quadratures = _quadratures(model, dofs, loads, limits)
     bodies = _bodies(model, dofs)
     system = System(
-        world=_world(model, bodies, dofs, loads, events, quadratures),
+        world=_world(model, bodies, dofs, loads, limits, events, quadratures),
         bodies=bodies,
         dofs=dofs,
         signals=signal_rows,
@@ -165,6 +165,9 @@ def _bodies(model: Model, dofs: Any) -> Any:
         row.I, row.J = body.inertia_about_centre[UPPER], body.inertia_about_origin[UPPER]
         row.p_PJ = link.seat.position
         _place_joint(row, link.seat.matrix, joint)
+    last_child = {link.parent: i for i, link in enumerate(model.links)}
+    for i, row in enumerate(bodies):
+        row.is_leaf, row.is_last_child = i not in last_child, last_child[int(row.parent)] == i
     return bodies
 
 
@@ -321,10 +324,22 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any) -> list[int]:
     return [int(kind) for kind, does in occurs.items() if does]
 
 
-def _world(model: Model, bodies: Any, dofs: Any, loads: Any, events: Any, quadratures: list[int]) -> Any:
+def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, quadratures: list[int]) -> Any:
     world = rows(1, tables.WORLD)
     row = world[0]
     row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), len(quadratures)
+    row.has_plain_rates = len(model.quaternions) == 0
+    row.has_joint_forces = any(
+        np.any(column)
+        for column in (
+            dofs.stiffness,
+            dofs.damping,
+            dofs.motor >= 0,
+            dofs.input >= 0,
+            dofs.motion >= 0,
+            limits.dof >= 0,
+        )
+    )
     row.has_drives = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
     row.needs_placement = np.any(loads.is_follower == 0) if len(loads) else False

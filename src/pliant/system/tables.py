@@ -75,6 +75,8 @@ BODY = np.dtype(
         ("v", np.int64),  # first velocity
         ("n_q", np.int64),
         ("n_v", np.int64),
+        ("is_leaf", np.int64),  # no body hangs on it
+        ("is_last_child", np.int64),  # the last of its parent's children, so the first met on the way inward
         ("is_driven", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
@@ -186,6 +188,8 @@ WORLD = np.dtype(
         ("n_q", np.int64),
         ("n_v", np.int64),
         ("n_z", np.int64),
+        ("has_plain_rates", np.int64),  # qdot = v throughout
+        ("has_joint_forces", np.int64),  # springs, dampers, motors, limits, prescribed motion: any
         ("has_drives", np.int64),  # some motion is prescribed
         ("has_ball_springs", np.int64),
         ("needs_placement", np.int64),  # forces or events look at world placements

@@ -8,6 +8,10 @@ from pliant.kernels.forces.loads import gather_loads
 @kernel
 def gather(system, work, q, v):
     """Signals are evaluated and bodies are placed; gravity belongs to the formulations."""
-    gather_joint_forces(system, work, q, v)
+    if system.world[0].has_joint_forces:
+        gather_joint_forces(system, work, q, v)
+    else:
+        for j in range(len(work.dofs)):
+            work.dofs[j].tau = work.dofs[j].tau_extra
     if len(system.loads) > 0:
         gather_loads(system, work)

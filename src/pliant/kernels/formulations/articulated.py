@@ -45,16 +45,27 @@ ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def set_own_inertia(system, work):
-    """I = M_i and p = h_i - external for every body."""
-    for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
-        w, c, J, m = vec(x.w), vec(body.c), sym(body.J), body.mass
-        put_sym(x.A, (m, 0.0, 0.0, m, 0.0, m))
-        put_mat(x.B, (0.0, c[2], -c[1], -c[2], 0.0, c[0], c[1], -c[0], 0.0))
-        put_sym(x.C, J)
-        put(x.pf, sub(cross(w, cross(w, c)), vec(x.f)))
-        put(x.pn, sub(cross(w, mul_sym(J, w)), vec(x.n)))
+def own(body, x):
+    """M_i and h_i - external."""
+    w, c, J, m = vec(x.w), vec(body.c), sym(body.J), body.mass
+    A = (m, 0.0, 0.0, m, 0.0, m)
+    B = (0.0, c[2], -c[1], -c[2], 0.0, c[0], c[1], -c[0], 0.0)
+    return A, B, J, sub(cross(w, cross(w, c)), vec(x.f)), sub(cross(w, mul_sym(J, w)), vec(x.n))
+
+
+@kernel
+def gathered(x):
+    """I and p gathered so far."""
+    return sym(x.A), mat(x.B), sym(x.C), vec(x.pf), vec(x.pn)
+
+
+@kernel
+def put_gathered(x, A, B, C, pf, pn):
+    put_sym(x.A, A)
+    put_mat(x.B, B)
+    put_sym(x.C, C)
+    put(x.pf, pf)
+    put(x.pn, pn)
 
 
 @kernel
@@ -124,17 +135,17 @@ def pass_revolute(work, body, x, A, B, C, pf, pn):
 
 
 @kernel
-def give_to_parent(parent, x, A, B, C, pf, pn):
-    """Turn Ia, pa into parent axes, shift to the parent's origin, add."""
+def give_to_parent(body, parent, x, y, A, B, C, pf, pn):
+    """Turn Ia, pa into parent axes, shift to the parent's origin, add.
+
+    The child that is met first adds to the parent's own inertia."""
     R, o = mat(x.R), vec(x.o)
     A, B, C = turn_sym(R, A), turn_mat(R, B), turn_sym(R, C)
     pf, pn = mul(R, pf), mul(R, pn)
     B, C = shift_inertia(A, B, C, o)
-    put_sym(parent.A, add_sym(sym(parent.A), A))
-    put_mat(parent.B, add_mat(mat(parent.B), B))
-    put_sym(parent.C, add_sym(sym(parent.C), C))
-    put(parent.pf, add(vec(parent.pf), pf))
-    put(parent.pn, add(add(vec(parent.pn), pn), cross(o, pf)))
+    pn = add(pn, cross(o, pf))
+    A0, B0, C0, f0, n0 = own(parent, y) if body.is_last_child else gathered(y)
+    put_gathered(y, add_sym(A0, A), add_mat(B0, B), add_sym(C0, C), add(f0, pf), add(n0, pn))
 
 
 @kernel
@@ -149,16 +160,20 @@ def add_drive(work, body, x, a, al):
 
 
 @kernel
-def inward(system, work):
-    """From the tips to the root. Returns False and names the body if a pivot is not positive."""
+def inward(system, work, keeps_all):
+    """From the tips to the root. Returns False and names the body if a pivot is not positive.
+
+    keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for i in range(len(system.bodies) - 1, -1, -1):
         body, x = system.bodies[i], work.bodies[i]
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_driven:
             zv, zw = add_drive(work, body, x, zv, zw)
-        A, B, C = sym(x.A), mat(x.B), sym(x.C)
-        pf = add(vec(x.pf), add(mul_sym(A, zv), mul(B, zw)))
-        pn = add(vec(x.pn), add(mul_t(B, zv), mul_sym(C, zw)))
+        A, B, C, pf, pn = own(body, x) if body.is_leaf else gathered(x)
+        if body.is_leaf and (keeps_all or body.is_driven):
+            put_gathered(x, A, B, C, pf, pn)
+        pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))
+        pn = add(pn, add(mul_t(B, zv), mul_sym(C, zw)))
         is_ok = True
         if body.kind == JointKind.REVOLUTE:
             is_ok, A, B, C, pf, pn = pass_revolute(work, body, x, A, B, C, pf, pn)
@@ -172,7 +187,7 @@ def inward(system, work):
             work.run[0].body = i
             return False
         if body.parent >= 0:
-            give_to_parent(work.bodies[body.parent], x, A, B, C, pf, pn)
+            give_to_parent(body, system.bodies[body.parent], x, work.bodies[body.parent], A, B, C, pf, pn)
     return True
 
 
@@ -238,8 +253,7 @@ def articulated(system, work, q, v, vdot, reaction):
     # out-of-plane reactions exist in planar models too: they need all six components
     if system.world[0].is_planar and len(reaction) == 0:
         return Status.OK if solve_planar(system, work, vdot) else Status.SINGULAR
-    set_own_inertia(system, work)
-    if not inward(system, work):
+    if not inward(system, work, len(reaction) > 0):
         return Status.SINGULAR
     outward(system, work, vdot)
     if system.world[0].has_drives:

@@ -33,12 +33,16 @@ def own_planar(body, x):
 
 
 @kernel
-def set_own_planar(system, work):
-    for i in range(len(system.bodies)):
-        x = work.bodies[i]
-        I, p = own_planar(system.bodies[i], x)
-        x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0] = I
-        x.pf[0], x.pf[1], x.pn[0] = p
+def gathered_planar(x):
+    """I and p gathered so far."""
+    I = (x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0])
+    return I, (x.pf[0], x.pf[1], x.pn[0])
+
+
+@kernel
+def put_planar(x, I, p):
+    x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0] = I
+    x.pf[0], x.pf[1], x.pn[0] = p
 
 
 @kernel
@@ -59,8 +63,10 @@ def pass_planar(work, body, x, k, I, p):
 
 
 @kernel
-def give_planar(parent, x, I, p):
-    """Turn into parent axes, shift to the parent's origin (k = e_z x o: b' = b + A k, C' = C + 2 k.b + k.A k), add."""
+def give_planar(body, parent, x, y, I, p):
+    """Turn into parent axes, shift to the parent's origin (k = e_z x o: b' = b + A k, C' = C + 2 k.b + k.A k), add.
+
+    The child that is met first adds to the parent's own inertia."""
     c, s = x.R[0], x.R[3]
     xx, xy, yy, bx, by, C = I
     cc, cs, ss = c * c, c * s, s * s
@@ -70,15 +76,11 @@ def give_planar(parent, x, I, p):
     px, py = c * p[0] - s * p[1], s * p[0] + c * p[1]
     ox, oy = x.o[0], x.o[1]
     Akx, Aky = xy * ox - xx * oy, yy * ox - xy * oy
-    parent.A[0] += xx
-    parent.A[1] += xy
-    parent.A[2] += yy
-    parent.B[0] += bx + Akx
-    parent.B[1] += by + Aky
-    parent.C[0] += C + ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx)
-    parent.pf[0] += px
-    parent.pf[1] += py
-    parent.pn[0] += p[2] + ox * py - oy * px
+    C += ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx)
+    n = p[2] + ox * py - oy * px
+    I, p = own_planar(parent, y) if body.is_last_child else gathered_planar(y)
+    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
+    put_planar(y, I, (p[0] + px, p[1] + py, p[2] + n))
 
 
 @kernel
@@ -93,28 +95,25 @@ def driven_planar(work, body, x):
 
 
 @kernel
-def articulated_inertia(x):
-    return (x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0])
-
-
-@kernel
 def inward_planar(system, work):
     for i in range(len(system.bodies) - 1, -1, -1):
         body, x = system.bodies[i], work.bodies[i]
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
+        I, p = own_planar(body, x) if body.is_leaf else gathered_planar(x)
         if body.is_driven:
+            if body.is_leaf:
+                put_planar(x, I, p)
             ax, ay, al = driven_planar(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al
-        I = articulated_inertia(x)
         Iz = times(I, zx, zy, zw)
-        p = (x.pf[0] + Iz[0], x.pf[1] + Iz[1], x.pn[0] + Iz[2])
+        p = (p[0] + Iz[0], p[1] + Iz[1], p[2] + Iz[2])
         for k in range(body.n_v):
             is_ok, I, p = pass_planar(work, body, x, k, I, p)
             if not is_ok:
                 work.run[0].body = i
                 return False
         if body.parent >= 0:
-            give_planar(work.bodies[body.parent], x, I, p)
+            give_planar(body, system.bodies[body.parent], x, work.bodies[body.parent], I, p)
     return True
 
 
@@ -147,20 +146,20 @@ def close_planar_drives(system, work, vdot):
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         if body.is_driven:
-            f = times(articulated_inertia(x), x.a[0], x.a[1], x.al[2])
+            I, p = gathered_planar(x)
+            f = times(I, x.a[0], x.a[1], x.al[2])
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
                 if dof.is_driven:
                     vdot[body.v + k] = dof.motion_vdot
                     sx, sy, sw = planar_column(body, x, k)
-                    needed = sx * (f[0] + x.pf[0]) + sy * (f[1] + x.pf[1]) + sw * (f[2] + x.pn[0])
+                    needed = sx * (f[0] + p[0]) + sy * (f[1] + p[1]) + sw * (f[2] + p[2])
                     dof.drive = needed + dof.armature * dof.motion_vdot - dof.tau
 
 
 @kernel
 def solve_planar(system, work, vdot):
     """vdot and drives; False if a pivot is not positive."""
-    set_own_planar(system, work)
     if not inward_planar(system, work):
         return False
     outward_planar(system, work, vdot)
