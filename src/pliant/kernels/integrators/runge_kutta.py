@@ -34,9 +34,15 @@ def weighted_sum(weights, row, stages, count, out):
 @kernel
 def stage_point(A, stages, y, row, h, out):
     """out = y + h sum A[row, j] k_j."""
-    weighted_sum(A, row, stages, row, out)
-    for i in range(out.shape[0]):
-        out[i] = y[i] + h * out[i]
+    n = out.shape[0]
+    w = h * A[row, 0]
+    for i in range(n):
+        out[i] = y[i] + w * stages[0, i]
+    for j in range(1, row):
+        w = h * A[row, j]
+        if w != 0.0:
+            for i in range(n):
+                out[i] += w * stages[j, i]
 
 
 @kernel
