@@ -370,7 +370,7 @@ def test_sampled_rows_equal_dense_output_and_energies_match():
         ({"step": 0.0}, ["step"]),
         ({"integrator": "dopri"}, ["dopri5", "did you mean"]),
         ({"formulation": "kane"}, ["articulated", "boltzmann_hamel"]),
-        ({"integrator": "rk4"}, ["adaptive", "dop853"]),
+        ({"integrator": "rk4"}, ["rk4", "fixed step", "step=0.001"]),
         ({"q0": [0.0]}, ["q", "(1,)", "(2,)", "psi1"]),
         ({"v0": [0.0, np.inf]}, ["v", "psi2", "inf"]),
         ({"sample": 0.1, "dense": False}, ["dense"]),
@@ -416,3 +416,98 @@ def test_zero_quaternion_in_a_state_is_refused():
     q[3:7] = 0.0
     with pytest.raises(ModelError, match="quaternion"):
         pliant.forward_dynamics(model, q, model.v0)
+
+
+# --- starts and ends that are easy to get wrong ----------------------------------------------------------------------
+
+
+def block_on_stop(**joint):
+    """A block of 1 kg that gravity presses onto a stop of 1e4 N/m at z = 0."""
+    limit = joint.pop("limit", Limit(lower=0.0, stiffness=1e4, damping=10.0))
+    return Model(
+        "block", bodies=(Body("block", 1.0),), joints=(Joint("slide", "prismatic", "block", limit=limit, **joint),)
+    )
+
+
+@pytest.mark.parametrize("start", [{}, {"v0": -1.0}, {"q0": 1e-12}, {"q0": -1e-3}])
+def test_block_that_starts_on_its_stop_comes_to_rest_on_it(start):
+    """Depth at rest is m g / k, wherever near the bound the run begins."""
+    result = pliant.simulate(block_on_stop(**start), 5.0)
+    assert result.q[-1, 0] == pytest.approx(-9.81 / 1e4, rel=1e-6)
+    assert result.audit["energy_residual"] < 1e-6
+
+
+def test_stop_at_the_start_holds_against_a_later_push():
+    model = Model(
+        "push", gravity=(0, 0, 0), bodies=(Body("block", 1.0),),
+        joints=(Joint("slide", "prismatic", "block", motor=Step(1.0, after=-2.0),
+                      limit=Limit(lower=0.0, stiffness=1e4, damping=50.0)),),
+    )  # fmt: skip
+    assert pliant.simulate(model, 5.0).q[-1, 0] == pytest.approx(-2.0 / 1e4, rel=1e-6)
+
+
+@pytest.mark.parametrize("v0", [0.0, -1.0])
+def test_hard_limit_at_the_start_stops_at_once(v0):
+    result = pliant.simulate(block_on_stop(limit=Limit(lower=0.0), v0=v0), 1.0)
+    assert result.status == "stopped"
+    assert result.q[-1, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_start_beyond_a_hard_limit_is_refused_wherever_it_comes_from():
+    model = block_on_stop(limit=Limit(lower=0.0), q0=0.5)
+    with pytest.raises(ModelError, match="beyond its limit"):
+        pliant.simulate(model, 1.0, q0=[-0.5])
+    with pytest.raises(ModelError, match="beyond its limit"):
+        pliant.prepare_run(model, 1.0).end(np.array([-0.5]))
+
+
+def test_tiny_errors_do_not_underflow_into_a_failure():
+    """A straight chain under gravity: far links accelerate by less than the square root of the smallest number."""
+    model = pliant.load("long-chain", bodies=300, bend=0.0)
+    result = pliant.simulate(model, 0.01)
+    assert result.status == "done"
+    assert result.stats["rejected"] < 20
+
+
+@pytest.mark.parametrize("said", [float("nan"), None, [1.0, 2.0, 3.0], "text"])
+def test_controller_that_fails_at_once_leaves_the_start(said):
+    model = Model(
+        "c", bodies=(Body("a", 1.0, inertia=(1, 1, 1)),), joints=(Joint("j", "revolute", "a"),),
+        controllers=(Controller("pilot", 0.1, ("j",), lambda t, measured: said),),
+    )  # fmt: skip
+    result = pliant.simulate(model, 1.0)
+    assert result.status == "failed"
+    assert "'pilot'" in result.reason
+    assert "t = 0 s" in result.reason
+    assert len(result.t) == 1
+
+
+def test_controller_error_names_its_line():
+    def law(t, measured):
+        raise ZeroDivisionError("my bug")
+
+    model = Model(
+        "c", bodies=(Body("a", 1.0, inertia=(1, 1, 1)),), joints=(Joint("j", "revolute", "a"),),
+        controllers=(Controller("pilot", 0.1, ("j",), law),),
+    )  # fmt: skip
+    reason = pliant.simulate(model, 1.0).reason
+    for word in ("pilot", "test_simulate.py", "ZeroDivisionError: my bug"):
+        assert word in reason
+
+
+def test_audit_does_not_depend_on_the_grid_of_rows():
+    model = pliant.load("two-link-arm")
+    assert pliant.simulate(model, 2.0, sample=0.01).audit == pliant.simulate(model, 2.0).audit
+
+
+@pytest.mark.parametrize("bodies", [2000, 4000])
+def test_very_long_ball_chains_are_models_too(bodies):
+    model = pliant.load("long-chain", bodies=bodies)
+    vdot = pliant.forward_dynamics(model, model.q0, model.v0)
+    assert np.max(np.abs(pliant.inverse_dynamics(model, model.q0, model.v0, vdot))) < 1e-11
+
+
+@pytest.mark.parametrize("options", [{"sample": 1e-9}, {"step": 1e-300}, {"max_step": 1e-20}])
+def test_absurdly_short_steps_are_refused(options):
+    with pytest.raises(ModelError, match="longer"):
+        pliant.simulate(pliant.load("two-link-arm"), **options)

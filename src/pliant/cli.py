@@ -14,7 +14,7 @@ from pliant.errors import ModelError, PliantError
 
 app = typer.Typer(
     name="pliant",
-    help="Simulate robots whose links and joints bend and which hit things.\n\n"
+    help="Simulate robots: chains and trees of bodies on the ground and in space.\n\n"
     "Start with:  pliant cases,  then  pliant run two-link-arm  and open its report.html.",
     no_args_is_help=True,
     add_completion=True,
@@ -67,7 +67,8 @@ def run(
     if not quiet:
         print_outcome(outcome)
     if not outcome.result.is_ok:
-        print(f"pliant: the run broke down {outcome.result.reason}; what it reached is kept", file=sys.stderr)
+        word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
+        print(f"pliant: the run {word} {outcome.result.reason}; what it reached is kept", file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -229,6 +230,9 @@ def main() -> None:
     except PliantError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("pliant: interrupted before anything was written", file=sys.stderr)
+        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import SimulationError
 from pliant.model.model import Controller, Model
 
 Array = NDArray[np.float64]
 SAME_INSTANT = 1e-9  # [s] between sampling instants
+
+
+class ControllerError(SimulationError):
+    """A controller raised, or said something that is no command."""
 
 
 class Measured:
@@ -44,8 +51,23 @@ def call_controllers(model: Model, t: float, y: Array, inputs: Array) -> None:
         count = sum(width[name] for name in controller.joints)
         function = controller.function
         if callable(function) and abs(t - round(t / controller.period) * controller.period) <= SAME_INSTANT:
-            command = np.atleast_1d(np.asarray(function(t, measured), dtype=np.float64))
-            if command.shape != (count,) or not np.all(np.isfinite(command)):
-                raise ValueError(f"it returned {command.tolist()}; {count} finite numbers expected")
-            inputs[first : first + count] = command
+            inputs[first : first + count] = _command(controller, function, t, measured, count)
         first += count
+
+
+def _command(controller: Controller, function: Any, t: float, measured: Measured, count: int) -> Array:
+    """What a controller says; whatever goes wrong in it names the controller, the time and the line."""
+    where = f"at t = {t:.9g} s: controller {controller.name!r}"
+    try:
+        said = function(t, measured)
+    except (Exception, SystemExit) as error:  # a user's code may raise anything
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error}"
+        raise ControllerError(f"{where} failed in {Path(frame.filename).name}, line {frame.lineno}: {what}") from error
+    try:
+        command = np.atleast_1d(np.asarray(said, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ControllerError(f"{where} returned {said!r}; return {count} finite numbers") from None
+    if command.shape != (count,) or not np.all(np.isfinite(command)):
+        raise ControllerError(f"{where} returned {command.tolist()}; return {count} finite numbers")
+    return command

@@ -149,10 +149,15 @@ class Prepared:
         }
 
     def start_phase(self, y: Array) -> None:
-        """The discrete phase a start state tells: which compliant stops are pressed."""
+        """The discrete phase a start state tells: which compliant stops are pressed. Hard limits must hold."""
         for limit in self.system.limits:
             depth = limit.side * (y[self.system.dofs[limit.dof].q] - limit.bound)
-            self.work.phase[limit.phase].is_active = depth > 0 and not limit.is_hard
+            if depth > 0 and limit.is_hard:
+                raise ModelError(
+                    f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
+                    "start inside, or give the limit a stiffness"
+                )
+            self.work.phase[limit.phase].is_active = depth > 0
 
     def event_error(self, rows: Array, log: list[tuple[int, int, float]]) -> float:
         """Largest |g / gdot| over the rows at which events fired [s]."""
@@ -164,7 +169,7 @@ class Prepared:
             row = rows[np.searchsorted(rows[:, 0], t)]
             self.work.run[0].segment = t
             _jit.entry(events.event_functions)(*self.refs, t, row[1 : 1 + n_y].copy(), g, gdot)
-            worst = max(worst, abs(g[k] / gdot[k]) if gdot[k] else 0.0)
+            worst = max(worst, float(abs(g[k] / gdot[k])) if gdot[k] else 0.0)
         return worst
 
     def conserves_momentum(self) -> bool:
@@ -215,6 +220,13 @@ def prepare(model: Model, formulation: str = "auto") -> Prepared:
     return handle
 
 
+def as_time(t: float) -> float:
+    """A finite time, or a message."""
+    if not isinstance(t, (int, float, np.integer, np.floating)) or not np.isfinite(t):
+        raise ModelError(f"t = {t!r} is no time; give a finite number of seconds")
+    return float(t)
+
+
 def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Array:
     """A finite float64 vector with one entry per name, or a message that says what is expected."""
     try:
@@ -249,12 +261,14 @@ def forward_dynamics(
     handle = prepare(model, formulation)
     state = as_state(model, q, v)
     extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
-    return handle.forward_dynamics(*state, extra, t)
+    return handle.forward_dynamics(*state, extra, as_time(t))
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: float = 0.0) -> Array:
     """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot."""
-    return prepare(model).inverse_dynamics(*as_state(model, q, v), as_vector(vdot, model.velocities, "vdot"), t)
+    return prepare(model).inverse_dynamics(
+        *as_state(model, q, v), as_vector(vdot, model.velocities, "vdot"), as_time(t)
+    )
 
 
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
@@ -267,7 +281,7 @@ def reactions(
 ) -> dict[str, Array]:
     """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes."""
     extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
-    found = prepare(model, formulation).reactions(*as_state(model, q, v), extra, t)
+    found = prepare(model, formulation).reactions(*as_state(model, q, v), extra, as_time(t))
     return {link.joint.name: found[i] for i, link in enumerate(model.links)}
 
 

@@ -26,7 +26,7 @@ ADVICE = {
     "inertia in every direction its joint frees",
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); loosen the limit or crossing that causes it",
-    "INTERRUPTED": "interrupted from the keyboard",
+    "INTERRUPTED": "by Ctrl-C",
 }
 
 

@@ -85,7 +85,7 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     """Simulate, work out the figures, write the three files."""
     result = simulate(job.model, progress=progress, **job.options)
-    figures = job.case.figures(result) if job.case and len(result.t) else {}
+    figures = job.case.figures(result) if job.case else {}
     outcome = Outcome(job, result, figures)
     used = {**job.settings, **result.settings}
     save_summary(job.out / "summary.json", job.name, used, figures, result)

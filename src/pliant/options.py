@@ -15,6 +15,7 @@ from pliant.model.signals import tables_in
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
+MAX_ROWS = 10_000_000
 
 DEFAULTS: dict[str, Any] = {
     "duration": None,
@@ -67,8 +68,19 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
     options["formulation"] = find_method("formulation", options["formulation"], needs=("acceleration",)).name
-    needs = () if options["step"] else ("adaptive",)
-    options["integrator"] = find_method("integrator", options["integrator"], needs).name
+    scheme = find_method("integrator", options["integrator"])
+    if options["step"] is None and "adaptive" not in scheme.supports:
+        raise ModelError(
+            f"integrator {scheme.name!r} has no error control; give a fixed step as well, such as step=0.001"
+        )
+    options["integrator"] = scheme.name
+    for name in ("step", "max_step", "sample"):
+        limit = MAX_ROWS if name == "sample" else options["max_steps"]
+        if options[name] is not None and options["duration"] / options[name] > limit:
+            raise ModelError(
+                f"{name}: {options[name]:g} s fits more than {limit} times into {options['duration']:g} s; "
+                "give a longer one"
+            )
     _check_tables(model, float(options["duration"]))
     for controller in model.controllers:
         if not callable(controller.function):

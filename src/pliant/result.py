@@ -80,7 +80,10 @@ class Result:
         """(q, v) at any time of the run, from the dense output; t a number or an array."""
         if self.dense is None or len(self.dense.starts) == 0:
             raise ModelError("this run kept no dense output; call simulate with dense=True (the default)")
-        times = np.asarray(t, dtype=np.float64)
+        try:
+            times = np.asarray(t, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ModelError(f"t = {t!r} is no time; give a number of seconds, or an array of them") from None
         first, last = self.dense.starts[0], self.dense.starts[-1] + self.dense.steps[-1]
         slack = 1e-12 * max(1.0, abs(first), abs(last))
         # also refuses NaN

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.controllers import call_controllers, sample_times
+from pliant.controllers import ControllerError, call_controllers, sample_times
 from pliant.dynamics import Prepared, as_state
 from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
@@ -212,9 +212,9 @@ def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
     except KeyboardInterrupt:
         recorded.take(memory)
         return recorded, Status.INTERRUPTED, ""
-    except Exception as error:  # a user's controller may raise anything; the run keeps what it has
+    except ControllerError as error:
         recorded.take(memory)
-        return recorded, Status.CONTROLLER_FAILED, f"a controller failed: {type(error).__name__}: {error}"
+        return recorded, Status.CONTROLLER_FAILED, str(error)
 
 
 # --- the result -----------------------------------------------------------------------------------------------
@@ -231,6 +231,8 @@ def _result(
     handle, loop = run.handle, run.memory.loop[0]
     model = handle.model
     rows = np.concatenate(recorded.rows)
+    if len(rows) == 0:  # it broke down before the first step: the start is what was reached
+        rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
     pieces = np.concatenate(recorded.starts)
     dense = (
         Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
@@ -241,21 +243,11 @@ def _result(
     )
     if not reason:
         reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
-    event_error = handle.event_error(rows, recorded.log)
+    audit = _audit(handle, rows, recorded.log)
     if options["sample"] is not None and dense is not None:
-        rows = _on_grid(rows, dense, options["sample"], len(handle.system.quadratures), model)
-    n_q, n_v, n_z = len(model.coordinates), len(model.velocities), len(handle.system.quadratures)
-    t, q, v, z, inputs = np.split(rows, np.cumsum([1, n_q, n_v, n_z]), axis=1)
-    t, q, v, inputs = t[:, 0].copy(), q.copy(), v.copy(), inputs.copy()
-    energy = handle.energies(q, v)
-    for k, kind in enumerate(handle.system.quadratures):
-        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
+        rows = _on_grid(rows, dense, options["sample"], model)
+    t, q, v, inputs, energy = _split(handle, rows)
     outputs = handle.outputs(t, q, v, inputs)
-    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(model, q)}
-    if handle.conserves_momentum():
-        audit["momentum_drift"] = handle.momentum_drift(q, v)
-    if events:
-        audit["event_error"] = event_error
     stats = {
         "evaluations": int(loop.n_evaluations),
         "steps": int(loop.n_steps),
@@ -268,13 +260,35 @@ def _result(
     return Result(model, t, q, v, energy, outputs, events, word, reason, audit, stats, options, inputs, dense)
 
 
+def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
+    """Columns of recorded rows: t, q, v, held inputs, and energies with works."""
+    world = handle.system.world[0]
+    t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
+    q, v = q.copy(), v.copy()
+    energy = handle.energies(q, v)
+    for k, kind in enumerate(handle.system.quadratures):
+        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
+    return t[:, 0].copy(), q, v, inputs.copy(), energy
+
+
+def _audit(handle: Prepared, rows: Array, log: list[tuple[int, int, float]]) -> dict[str, float]:
+    """What a run can say about its own errors, from its accepted steps."""
+    _, q, v, _, energy = _split(handle, rows)
+    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(handle.model, q)}
+    if handle.conserves_momentum():
+        audit["momentum_drift"] = handle.momentum_drift(q, v)
+    if log:
+        audit["event_error"] = handle.event_error(rows, log)
+    return audit
+
+
 def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
     if status == Status.STOPPED and events:
         return events[-1].name
     return handle.model.links[int(handle.work.run[0].body)].body.name
 
 
-def _on_grid(rows: Array, dense: Dense, period: float, n_z: int, model: Model) -> Array:
+def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:
     """Rows at multiples of the period and at the end, from the dense output; held commands from the row before."""
     if len(dense.starts) == 0:
         return rows

@@ -62,9 +62,10 @@ class Setting:
             too_low = self.low is not None and not value >= self.low
             too_high = self.high is not None and not value <= self.high
             if too_low or too_high or value != value or abs(value) == float("inf"):
-                low = f"from {self.low:g} " if self.low is not None else ""
-                high = f"up to {self.high:g} " if self.high is not None else ""
-                raise ModelError(f"{key}: {value!r} found; allowed: finite {low}{high}{self.unit}".rstrip())
+                low = f", at least {self.low:g}" if self.low is not None else ""
+                high = f", at most {self.high:g}" if self.high is not None else ""
+                unit = f" [{self.unit}]" if self.unit else ""
+                raise ModelError(f"{key}: {value!r} found; give a finite number{low}{high}{unit}")
 
 
 def _parse_bool(value: Any) -> bool:

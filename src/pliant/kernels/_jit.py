@@ -53,7 +53,13 @@ def source_hash() -> str:
         "LOOP_VECTORIZE",
         "SLP_VECTORIZE",
     )
-    facts = [numba.__version__, sys.version, *(f"{name}={getattr(numba.config, name, None)}" for name in settings)]
+    # numba's index is by path: a second installation compiles for itself
+    facts = [
+        str(package),
+        numba.__version__,
+        sys.version,
+        *(f"{name}={getattr(numba.config, name, None)}" for name in settings),
+    ]
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:16]
 

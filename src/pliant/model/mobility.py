@@ -26,7 +26,7 @@ SINGULAR = 1e-13  # smallest eigenvalue, relative to the mass and inertia carrie
 
 def mobility_problems(model: Model) -> Iterator[str]:
     inertias = [spatial_inertia(link.body) for link in model.links]
-    rigid = [inertia.copy() for inertia in inertias]  # the same with all joints locked: the scale
+    rigid = [inertia.copy() for inertia in inertias]  # the same with the next joints locked: the scale
     for i, link in reversed(list(enumerate(model.links))):
         R, p, S = joint_start(link.joint)
         free = [k for k, is_driven in enumerate(link.joint.driven) if not is_driven]
@@ -42,7 +42,7 @@ def mobility_problems(model: Model) -> Iterator[str]:
             passed = X.T @ (inertias[i] - IS @ np.linalg.solve(felt, IS.T)) @ X
             # without this the antisymmetric part of rounding ruins long chains
             inertias[link.parent] += 0.5 * (passed + passed.T)
-            rigid[link.parent] += X.T @ rigid[i] @ X
+            rigid[link.parent] += X.T @ inertias[i] @ X
 
 
 def spatial_inertia(body: Body) -> Array:

@@ -142,6 +142,11 @@ class Model:
     def __post_init__(self) -> None:
         check_model(self)
 
+    def __repr__(self) -> str:
+        joints = ", ".join(f"{link.joint.name} ({link.joint.kind})" for link in self.links[:8])
+        more = ", ..." if len(self.links) > 8 else ""
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.velocities)} velocities: {joints}{more}>"
+
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""

@@ -260,7 +260,7 @@ def _events(model: Model, limits: Any, frame_rows: dict[str, int]) -> tuple[Any,
     contents: list[dict[str, Any]] = []
     names = []
     for k, limit in enumerate(limits):
-        contents.append({"limit": k, "is_stop": limit.is_hard})
+        contents.append({"limit": k, "is_stop": limit.is_hard, "start_side": -1})
         names.append(f"{model.velocities[limit.dof]} at its {'upper' if limit.side > 0 else 'lower'} limit")
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:

@@ -168,6 +168,7 @@ EVENT = np.dtype(
         ("component", np.int64),  # 0, 1, 2 for FRAME
         ("direction", np.int64),  # -1 falling, +1 rising, 0 both
         ("is_stop", np.int64),
+        ("start_side", np.int64),  # where it counts as being if a run starts at its zero; 0: where it is going
         ("value", np.float64),
     ],
     align=True,

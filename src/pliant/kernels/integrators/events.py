@@ -40,12 +40,14 @@ def dense_point(r, theta, out):
 
 
 @routine
-def start_sides(values, tolerance, side):
-    """Sides at the start, from the newest values: sign of g, where g vanishes that of gdot."""
+def start_sides(table, values, tolerance, side):
+    """Sides at the start, from the newest values: sign of g; where g vanishes what the table says, or that of gdot."""
     for k in range(side.shape[1]):
         g, gdot = values[G, k], values[GDOT, k]
         if abs(g) > abs(gdot) * tolerance:
             side[0, k] = sign(g)
+        elif table[k].start_side != 0:
+            side[0, k] = table[k].start_side
         elif gdot != 0.0:
             side[0, k] = sign(gdot)
 

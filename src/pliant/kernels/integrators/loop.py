@@ -341,7 +341,7 @@ def advance(system, work, memory):
             record_row(loop, memory.y, work.inputs, memory.rows)
             if memory.fired.shape[0] > 0:
                 call_events(work.run[0].events, (system, work, loop.t, memory.y, values[G], values[GDOT]))
-                events.start_sides(values, loop.simultaneous * abs(loop.t), memory.side)
+                events.start_sides(system.events, values, loop.simultaneous * abs(loop.t), memory.side)
             continue
         status = one_step(system, work, memory)
         if status != OK:

@@ -57,7 +57,8 @@ def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
         if n_estimates == 2 and error > 0.0:
             # II.10 (10.17), by component
             other = 0.1 * h * scratch[2, i]
-            error *= error / math.sqrt(error * error + other * other)
+            # hypot: the squares of a tiny error would underflow
+            error *= error / math.hypot(error, other)
         if error != 0.0:
             error /= atol[i] + rtol * max(abs(y[i]), abs(y_new[i]))
         if not error <= norm:
