@@ -64,8 +64,43 @@ def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, i
             yield Mark(depth, 'class="ball"', circle_path(x, y, max(part.radius * canvas.scale, 1.0)))
         else:
             yield Mark(depth, 'class="mass"', circle_path(x, y, 0.55 * weight))
+    elif part.is_disc:
+        yield from _disc_marks(part, canvas, R, p)
     else:
         yield from _bar_marks(part, canvas, R, p, weight, is_plain)
+
+
+def _disc_marks(part: Bar, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]:
+    """A flat cylinder: its silhouette, and over it the end that looks at us."""
+    axis = (part.end - part.start) / np.linalg.norm(part.end - part.start)
+    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first /= np.linalg.norm(first)
+    turn = np.linspace(0, 2 * np.pi, 48, endpoint=False)[:, None]
+    rim = part.radius * (np.cos(turn) * first + np.sin(turn) * np.cross(axis, first))
+    low, high = (p + (end + rim) @ R.T for end in (part.start, part.end))
+    near = high if (R @ axis) @ canvas.view.toward > 0 else low
+    depth = canvas.depth(0.5 * (low + high).mean(axis=0))
+    yield Mark(depth, 'class="right" stroke-width="1.2"', polygon_path(hull(canvas.pixels(np.vstack([low, high])))))
+    yield Mark(depth + 1e-6 / canvas.scale, 'class="top" stroke-width="1.2"', polygon_path(canvas.pixels(near)))
+
+
+def hull(points: Array) -> Array:
+    """Convex hull of points in the plane, in order (Andrew's monotone chain)."""
+    ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
+    chains: list[Array] = []
+    for half in (ordered, ordered[::-1]):
+        chain: list[Array] = []
+        for point in half:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        chains += chain[:-1]
+    return np.array(chains)
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    """Positive if a, b, c go round to the left."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _bar_marks(part: Bar, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:

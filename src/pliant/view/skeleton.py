@@ -23,6 +23,11 @@ class Bar:
     radius: float = 0.0  # [m]; 0: as thick as looks good
     is_thin: bool = False  # a mere connection
 
+    @property
+    def is_disc(self) -> bool:
+        """Shorter than wide: drawn as the cylinder it is, not as a thick line."""
+        return bool(np.linalg.norm(self.end - self.start) < 2 * self.radius)
+
 
 @dataclass(frozen=True)
 class Block:
@@ -69,7 +74,8 @@ def ends(model: Any, most: int = 4) -> tuple[End, ...]:
 def extreme_points(part: Part) -> Array:
     """Points in body axes whose hull holds the part (n, 3)."""
     if isinstance(part, Bar):
-        return np.stack([part.start, part.end])
+        around = part.radius * np.vstack([np.eye(3), -np.eye(3)])
+        return np.vstack([part.start + around, part.end + around])
     if isinstance(part, Block):
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return np.asarray(part.centre + signs * part.half)
