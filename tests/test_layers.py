@@ -13,6 +13,7 @@ LEAVES = {"pliant.errors", "pliant.files", "pliant.methods"}
 # room -> what it may import of pliant (prefixes) and of others
 ROOMS = {
     "model": ({"pliant.model", *LEAVES}, {"numpy", "pydantic", "pydantic_core"}),
+    "beams": ({"pliant.beams", "pliant.model", *LEAVES}, {"numpy"}),
     "system": ({"pliant.system", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
     "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
     "io": ({"pliant.io", "pliant.model", "pliant.result", *LEAVES}, {"numpy", "h5netcdf", "h5py", "pydantic"}),

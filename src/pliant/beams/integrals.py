@@ -1,0 +1,144 @@
+"""The constant tables of a flexible body: every integral over its shapes that its motion needs.
+
+Order of the modal coordinates: y bending, z bending, stretch, torsion. Components c: the modes that translate, then the
+shortening functions psi_r, each along one axis. Shortening by bending is x_f = -1/2 d^T H(x) d, H = sum_r psi_r Q_r,
+with psi_r orthonormal over the mass."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.damping import damping_matrix
+from pliant.beams.families import BeamShapes, beam_shapes
+from pliant.beams.sampling import Samples, quadratic, sample, shortening
+from pliant.model.flexible import Beam
+
+Array = NDArray[np.float64]
+
+SMALLEST = 1e-14  # singular values kept, relative to the largest
+
+
+class PointValues(NamedTuple):
+    """Of the shapes at one place on the axis."""
+
+    position: Array  # undeformed (3) [m]
+    phi: Array  # of the translating modes
+    theta: Array  # section angles (bx, by, bz) per coordinate, (3, m)
+    H: Array  # shortening, (bending, bending); zero when linear
+
+
+class BodyTables(NamedTuple):
+    """Constants of a flexible body. m coordinates, M components, R shortening functions."""
+
+    families: tuple[int, int, int, int]  # y, z, stretch, torsion modes
+    mass: float  # [kg]
+    c0: Array  # int r dm, (3)
+    J0: Array  # int (r.r 1 - r r^T) dm about the origin, (3, 3)
+    axis: NDArray[np.int64]  # direction of each component, 0 x, 1 y, 2 z, (M)
+    C1: Array  # int phi dm, (M)
+    X1: Array  # int x phi dm, (M)
+    P: Array  # int phi phi dm, (M, M); the psi-psi block is the unit matrix
+    Q: Array  # shortening, (R, bending, bending)
+    Jr: Array  # inertia of the sections, with the frame, (3, 3)
+    Jr1: Array  # .. of frame and modes, (3, m)
+    Jr2: Array  # .. of the modes, (m, m)
+    K: Array  # stiffness, (m, m)
+    D: Array  # damping, (m, m)
+    tip: PointValues
+
+    @property
+    def n_modes(self) -> int:
+        return sum(self.families)
+
+    @property
+    def n_translating(self) -> int:
+        return sum(self.families[:3])
+
+    @property
+    def modal_mass(self) -> Array:
+        """M_dd of the undeformed body, (m, m)."""
+        return modal_mass(self.axis[: self.n_translating], self.P, self.Jr2)
+
+
+def body_tables(beam: Beam) -> BodyTables:
+    """All tables of a beam."""
+    shapes = beam_shapes(beam)
+    s = sample(beam, shapes)
+    Q, psi = _shortening_functions(beam, shapes, s)
+    phi = np.vstack([s.phi, psi])
+    axis = np.concatenate([s.axis, np.zeros(len(psi), dtype=np.int64)])
+    Jr, Jr1, Jr2 = _rotary(beam, s)
+    K = quadratic(s.rigidity * s.weights, s.strain)  # elastic energy 1/2 d^T K d
+    P = (phi * s.dm) @ phi.T
+    n3 = len(s.phi)
+    P[n3:, n3:] = np.eye(len(psi))
+    x2 = float(s.dm @ s.x**2)
+    return BodyTables(
+        families=(len(shapes.y), len(shapes.z), len(shapes.stretch), len(shapes.torsion)),
+        mass=float(s.dm.sum()),
+        c0=np.array([s.dm @ s.x, 0.0, 0.0]),
+        J0=np.diag([0.0, x2, x2]),
+        axis=axis,
+        C1=phi @ s.dm,
+        X1=phi @ (s.dm * s.x),
+        P=P,
+        Q=Q,
+        Jr=Jr,
+        Jr1=Jr1,
+        Jr2=Jr2,
+        K=K,
+        D=damping_matrix(beam, s, K, modal_mass(s.axis, P, Jr2)),
+        tip=point_values(beam, shapes, beam.length),
+    )
+
+
+def modal_mass(axis: NDArray[np.int64], P: Array, Jr2: Array) -> Array:
+    n3 = len(axis)
+    out = Jr2.copy()
+    out[:n3, :n3] += np.where(axis[:, None] == axis[None, :], P[:n3, :n3], 0.0)
+    return out
+
+
+def point_values(beam: Beam, shapes: BeamShapes, x: float) -> PointValues:
+    """At material coordinate x of the axis."""
+    here = np.array([x])
+    y, z, stretch, torsion = ([shape.at(here) for shape in family] for family in shapes[:4])
+    ny, nz, nx = len(y), len(z), len(stretch)
+    theta = np.zeros((3, shapes.n_modes))
+    theta[0, ny + nz + nx :] = [value.y[0] for value in torsion]
+    theta[1, ny : ny + nz] = [-value.rotation[0] for value in z]
+    theta[2, :ny] = [value.rotation[0] for value in y]
+    phi = np.array([value.y[0] for value in (*y, *z, *stretch)])
+    H = np.zeros((ny + nz, ny + nz))
+    if beam.coupling == "high-order":
+        H = shortening(beam, shapes, here)[0]
+    return PointValues(np.array([x, 0.0, 0.0]), phi, theta, H)
+
+
+def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples) -> tuple[Array, Array]:
+    """Q (R, bending, bending) and psi (R, places): the singular vectors of H over the mass."""
+    n = len(shapes.y) + len(shapes.z)
+    if beam.coupling == "linear" or not n:
+        return np.zeros((0, n, n)), np.zeros((0, len(s.x)))
+    root = np.sqrt(s.dm)
+    rows, columns = np.tril_indices(n)
+    H = shortening(beam, shapes, s.x)
+    U, sigma, V = np.linalg.svd(root[:, None] * H[:, rows, columns], full_matrices=False)
+    kept = sigma > SMALLEST * sigma[0]
+    Q = np.zeros((int(kept.sum()), n, n))
+    Q[:, rows, columns] = Q[:, columns, rows] = sigma[kept, None] * V[kept]
+    return Q, U[:, kept].T / root
+
+
+def _rotary(beam: Beam, s: Samples) -> tuple[Array, Array, Array]:
+    """Inertia of the turning sections: Jr, Jr1, Jr2."""
+    m = s.angle.shape[1]
+    if beam.rotary == "none":
+        return np.zeros((3, 3)), np.zeros((3, m)), np.zeros((m, m))
+    inertia = s.values.rotary * s.weights
+    Jr = np.diag(inertia.sum(axis=1))
+    if beam.rotary == "frame":
+        return Jr, np.zeros((3, m)), np.zeros((m, m))
+    Jr1 = np.einsum("iq,imq->im", inertia, s.angle)
+    return Jr, Jr1, quadratic(inertia, s.angle)

@@ -1,0 +1,155 @@
+"""Shape functions as objects: ask them at any x. Amplitudes have the unit of the coordinate's deflection."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from pliant.beams.waves import Waves, wave_numbers, waves
+
+Array = NDArray[np.float64]
+
+
+class ShapeValues(NamedTuple):
+    """A shape at many x: arrays of one length. Without shear, rotation = slope and bend = curvature."""
+
+    y: Array  # deflection (stretch and torsion: shift or angle)
+    slope: Array  # dy/dx of the axis [1/m]
+    curvature: Array  # d2y/dx2 of the axis [1/m^2]
+    rotation: Array  # of the section [1/m]
+    bend: Array  # d rotation/dx [1/m^2]
+
+
+class Shape(Protocol):
+    """What every shape can do."""
+
+    def at(self, x: Array) -> ShapeValues:
+        """Values at material coordinates x [m]."""
+        ...
+
+    def scaled(self, factor: float) -> "Shape":
+        """The same shape, `factor` times as large."""
+        ...
+
+
+@dataclass(frozen=True)
+class WaveShape:
+    """Of a uniform beam: four waves, and a turn as a rigid body (modes seen from a turning hub)."""
+
+    length: float  # [m]
+    om2: float  # mu length^4 omega^2 / EI
+    r2: float  # I / (A length^2)
+    s2: float  # EI / (kGA length^2)
+    weights: tuple[float, float, float, float]  # of the waves
+    turn: float = 0.0  # y gets turn * x / length
+
+    def at(self, x: Array) -> ShapeValues:
+        xi, L = np.asarray(x, dtype=float) / self.length, self.length
+        w = Waves(*(np.tensordot(self.weights, part, 1) for part in self._waves(xi)))
+        rotation = w.rotation + self.turn
+        return ShapeValues(
+            y=w.y + self.turn * xi,
+            slope=(rotation + self.s2 * w.force) / L,
+            curvature=(w.moment - self.s2 * self.om2 * w.y) / L**2,
+            rotation=rotation / L,
+            bend=w.moment / L**2,
+        )
+
+    def scaled(self, factor: float) -> "WaveShape":
+        a, b, c, d = (factor * weight for weight in self.weights)
+        return replace(self, weights=(a, b, c, d), turn=factor * self.turn)
+
+    def turned(self, turn: float) -> "WaveShape":
+        """With y increased by turn * x / length."""
+        return replace(self, turn=self.turn + turn)
+
+    def _waves(self, xi: Array) -> Waves:
+        return waves(wave_numbers(self.om2, self.r2, self.s2), self.om2, self.s2, xi)
+
+
+@dataclass(frozen=True)
+class PieceShape:
+    """Legendre series for deflection and section rotation on pieces of the beam."""
+
+    length: float  # [m]
+    breaks: tuple[float, ...]  # ends of the pieces as fractions of the length, 0 and 1 included
+    y: Array  # coefficients, one row per piece
+    rotation: Array  # coefficients of the section rotation x length, one row per piece
+
+    def at(self, x: Array) -> ShapeValues:
+        xi = np.atleast_1d(np.asarray(x, dtype=float)) / self.length
+        breaks = np.array(self.breaks)
+        piece = np.clip(np.searchsorted(breaks, xi, side="right") - 1, 0, len(breaks) - 2)
+        rate = 2 / np.diff(breaks)[piece] / self.length  # of the local coordinate, -1 to 1
+        local = (xi - breaks[piece]) * rate * self.length - 1
+        y, slope, curvature = (_series(self.y, piece, local, order) * rate**order for order in (0, 1, 2))
+        rotation, bend = (_series(self.rotation, piece, local, n) * rate**n / self.length for n in (0, 1))
+        return ShapeValues(*(part.reshape(np.shape(x)) for part in (y, slope, curvature, rotation, bend)))
+
+    def scaled(self, factor: float) -> "PieceShape":
+        return replace(self, y=factor * self.y, rotation=factor * self.rotation)
+
+    def turned(self, turn: float) -> "PieceShape":
+        """With y increased by turn * x / length."""
+        y, rotation, breaks = self.y.copy(), self.rotation.copy(), np.array(self.breaks)
+        y[:, 0] += 0.5 * turn * (breaks[:-1] + breaks[1:])
+        y[:, 1] += 0.5 * turn * np.diff(breaks)
+        rotation[:, 0] += turn
+        return replace(self, y=y, rotation=rotation)
+
+
+def _series(coefficients: Array, piece: NDArray[np.intp], local: Array, order: int) -> Array:
+    """Derivative of the series of each place's own piece."""
+    derived = legendre.legder(coefficients, order, axis=1)
+    out = np.empty_like(local)
+    for index, series in enumerate(derived):
+        here = piece == index
+        out[here] = legendre.legval(local[here], series)
+    return out
+
+
+@dataclass(frozen=True)
+class SineShape:
+    """sin((2 number - 1) pi x / 2 length): stretch and torsion of a beam held at its start."""
+
+    length: float  # [m]
+    number: int  # from 1
+    factor: float = 1.0
+
+    def at(self, x: Array) -> ShapeValues:
+        k = (2 * self.number - 1) * np.pi / (2 * self.length)
+        y, slope = self.factor * np.sin(k * np.asarray(x)), self.factor * k * np.cos(k * np.asarray(x))
+        return ShapeValues(y, slope, -k * k * y, slope, -k * k * y)
+
+    def scaled(self, factor: float) -> "SineShape":
+        return replace(self, factor=factor * self.factor)
+
+
+def largest(shape: Shape, length: float, number: int) -> tuple[float, float]:
+    """Largest |y| and the sign of the first extremum (a free start counts as one)."""
+    x = np.linspace(0, length, 60 * (number + 2) + 1)
+    y = shape.at(x).y
+    size = np.abs(y)
+    inner = 1 + np.flatnonzero((size[1:-1] >= size[:-2]) & (size[1:-1] >= size[2:]) & (size[1:-1] > 1e-6 * size.max()))
+    tops = [_top(shape, float(x[i]), length) for i in inner]
+    first = y[0] if size[0] > 1e-6 * size.max() else (shape.at(np.array(tops[0])).y if tops else y[-1])
+    return float(max(size[0], size[-1], *(abs(shape.at(np.array(t)).y) for t in tops))), float(np.sign(first))
+
+
+def _top(shape: Shape, x: float, length: float) -> float:
+    """The extremum near x, by Newton's method on the slope."""
+    for _ in range(4):
+        here = shape.at(np.array(x))
+        step = float(here.slope / here.curvature) if here.curvature else 0.0
+        x = min(max(x - step, 0.0), length)
+    return x
+
+
+def normalised(shape: Shape, length: float, number: int, scale: str) -> Shape:
+    """scale "max": largest |y| is 1 and the first extremum positive; "tip": the tip value is 1."""
+    if scale == "tip":
+        return shape.scaled(1 / float(shape.at(np.array(length)).y))
+    top, sign = largest(shape, length, number)
+    return shape.scaled(sign / top)

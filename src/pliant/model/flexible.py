@@ -1,0 +1,313 @@
+"""Flexible links as a user writes them: material, section, beam, its shapes and its damping. Data only, checked.
+
+The beam lies along x of the body frame. Bending y moves it in the x-y plane (second moment about z), bending z in the
+x-z plane (second moment about y). Shapes and integrals are computed from this data in pliant.beams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field
+
+from pliant.model.messages import listed, refuse, shown
+from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described
+
+Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
+PAIRS: tuple[str, ...] = get_args(Ends)
+
+
+@described
+class Material:
+    """An isotropic elastic material. Give the shear modulus or Poisson's ratio; 0.3 if neither."""
+
+    young: Positive  # modulus of elasticity [Pa]
+    density: Positive  # [kg/m^3]
+    shear_modulus: Positive | None = None  # [Pa]
+    poisson: Annotated[Number, Field(gt=-1)] | None = None  # ratio
+    name: Name | None = None  # for the reader
+
+    def __post_init__(self) -> None:
+        if self.shear_modulus is not None and self.poisson is not None:
+            raise ValueError("shear_modulus and poisson are both given; leave one of them out")
+
+    @property
+    def shear(self) -> float:
+        """Shear modulus [Pa]."""
+        if self.shear_modulus is not None:
+            return self.shear_modulus
+        return self.young / (2 * (1 + (0.3 if self.poisson is None else self.poisson)))
+
+
+@described
+class Rectangle:
+    """A solid rectangle."""
+
+    width: Positive  # edge along y [m]
+    height: Positive  # edge along z [m]
+    kind: Literal["rectangle"] = "rectangle"  # of section
+
+
+@described
+class Circle:
+    """A solid circle."""
+
+    radius: Positive  # [m]
+    kind: Literal["circle"] = "circle"  # of section
+
+
+@described
+class RoundTube:
+    """A circular tube."""
+
+    outer_radius: Positive  # [m]
+    inner_radius: NonNegative  # [m]
+    kind: Literal["round-tube"] = "round-tube"  # of section
+
+    def __post_init__(self) -> None:
+        if self.inner_radius >= self.outer_radius:
+            inner, outer = self.inner_radius, self.outer_radius
+            raise ValueError(f"inner_radius {inner} m is not below outer_radius {outer} m; swap or correct them")
+
+
+@described
+class BoxTube:
+    """A rectangular tube, the same wall all round. Torsion and shear as for thin walls."""
+
+    width: Positive  # outer edge along y [m]
+    height: Positive  # outer edge along z [m]
+    wall: Positive  # thickness [m]
+    kind: Literal["box-tube"] = "box-tube"  # of section
+
+    def __post_init__(self) -> None:
+        if 2 * self.wall >= min(self.width, self.height):
+            smaller = min(self.width, self.height)
+            raise ValueError(
+                f"wall {self.wall} m leaves no hollow in {smaller} m; give less than half of it, or a rectangle"
+            )
+
+
+@described
+class GivenSection:
+    """A section by its numbers."""
+
+    area: Positive  # [m^2]
+    second_moment_y: Positive  # about y: stiffness of bending z [m^4]
+    second_moment_z: Positive  # about z: stiffness of bending y [m^4]
+    torsion_constant: Positive | None = None  # [m^4]; the sum of the second moments unless given
+    shear_factor_y: Positive = 5 / 6  # of shear along y
+    shear_factor_z: Positive = 5 / 6  # of shear along z
+    kind: Literal["given"] = "given"  # of section
+
+
+PLAIN_SECTIONS = (Rectangle, Circle, RoundTube, BoxTube, GivenSection)
+_Plain = Annotated[Rectangle | Circle | RoundTube | BoxTube | GivenSection, Field(discriminator="kind")]
+
+
+@described
+class TaperedSection:
+    """Sections of one kind along the beam; between two of them every dimension is a straight line."""
+
+    sections: Annotated[tuple[_Plain, ...], Field(min_length=2)]  # from the inboard end on
+    at: tuple[Number, ...] | None = None  # where, as fractions of the length, 0 to 1; evenly spaced unless given
+    kind: Literal["tapered"] = "tapered"  # of section
+
+    def __post_init__(self) -> None:
+        refuse(_taper_problems(self))
+
+    @property
+    def stations(self) -> tuple[float, ...]:
+        """Fractions of the length."""
+        last = len(self.sections) - 1
+        return self.at if self.at is not None else tuple(i / last for i in range(last + 1))
+
+
+def _taper_problems(taper: TaperedSection) -> Iterator[str]:
+    kinds = sorted({section.kind for section in taper.sections})
+    if len(kinds) > 1:
+        yield f"the sections are of several kinds ({listed(kinds)}); give one kind, or all as kind = given"
+    constants = {getattr(section, "torsion_constant", 0.0) is None for section in taper.sections}
+    if len(constants) > 1:
+        yield "torsion_constant is given for some sections only; give it for all or for none"
+    if taper.at is None:
+        return
+    if len(taper.at) != len(taper.sections):
+        yield f"{len(taper.sections)} sections but {len(taper.at)} places in `at`; give one place per section"
+    elif taper.at[0] != 0 or taper.at[-1] != 1 or any(b <= a for a, b in zip(taper.at, taper.at[1:], strict=False)):
+        yield f"at {shown(taper.at)} must rise from 0 (inboard end) to 1 (outboard end)"
+
+
+SECTIONS = (*PLAIN_SECTIONS, TaperedSection)
+
+
+def _section(value: Any) -> Any:
+    if isinstance(value, SECTIONS) or (isinstance(value, dict) and "kind" in value):
+        return value
+    kinds = listed(section.kind for section in SECTIONS)
+    raise ValueError(f"{shown(value)} is no section; give a table with kind = one of {kinds}")
+
+
+_Section = Annotated[
+    Rectangle | Circle | RoundTube | BoxTube | GivenSection | TaperedSection, Field(discriminator="kind")
+]
+Section = Annotated[_Section, BeforeValidator(_section, json_schema_input_type=_Section)]
+
+
+def _modes(value: Any) -> Any:
+    is_list = isinstance(value, (list, tuple))
+    numbers, least = (value, 1) if is_list else ([value], 0)
+    whole = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and n >= least]
+    if len(whole) < len(numbers) or len(set(whole)) < len(numbers):
+        raise ValueError(
+            f"{shown(value)}: give how many modes (0 or more), or a list of their numbers from 1, each once"
+        )
+    return tuple(value) if is_list else value
+
+
+# how many modes from the first on, or their numbers
+Modes = Annotated[int | tuple[int, ...], BeforeValidator(_modes, json_schema_input_type=int | list[int])]
+
+
+def mode_numbers(modes: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Of the modes asked for, from 1."""
+    return tuple(range(1, modes + 1)) if isinstance(modes, int) else modes
+
+
+@described
+class Bending:
+    """The shapes of one bending plane.
+
+    modes: exact vibration modes for the ends (s supported, c clamped, f free; first the inboard end), counted from 1;
+    motions as a rigid body are left out. Loads at the ends change the modes only: their inertia in the motion is that
+    of the bodies there. With hub_inertia the modes are those of hub and beam turning freely, seen from the hub.
+    polynomials: xi^2 P_j(2 xi - 1), j = 0, 1, .., clamped at the start, whatever happens at the end."""
+
+    modes: Modes = 1  # how many from the first on, or their numbers
+    ends: Ends = "cf"  # of the modes
+    family: Literal["modes", "polynomials"] = "modes"  # of shapes
+    normalise: Literal["auto", "max", "tip"] = "auto"  # tip or largest value 1; auto: tip if it is free and bare
+    tip_mass: NonNegative = 0.0  # that loads the modes [kg]
+    tip_inertia: NonNegative = 0.0  # that loads the modes [kg m^2]
+    hub_inertia: NonNegative | None = None  # of a turning hub the start is clamped to [kg m^2]
+
+    def __post_init__(self) -> None:
+        refuse(_bending_problems(self))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of the modes, from 1."""
+        return mode_numbers(self.modes)
+
+    @property
+    def scale(self) -> Literal["max", "tip"]:
+        """What is 1."""
+        if self.normalise == "auto":
+            return "tip" if self.ends[1] == "f" and not self.is_loaded else "max"
+        return self.normalise
+
+    @property
+    def is_free_at_start(self) -> bool:
+        """Whether the shapes move the origin of the body frame: only for a body on a floating or planar joint."""
+        return self.ends[0] == "f"
+
+    @property
+    def is_loaded(self) -> bool:
+        return bool(self.tip_mass or self.tip_inertia) or self.hub_inertia is not None
+
+
+def _bending_problems(bending: Bending) -> Iterator[str]:
+    start, end = bending.ends
+    if bending.normalise == "tip" and end != "f":
+        yield f'ends "{bending.ends}" hold the tip, its value cannot be 1; give normalise = "max"'
+    if bending.tip_mass and end != "f":
+        yield f'tip_mass does nothing at an end that is held (ends "{bending.ends}"); give a pair ending in f'
+    if bending.tip_inertia and end == "c":
+        yield f'tip_inertia does nothing at a clamped end (ends "{bending.ends}"); give a pair ending in f or s'
+    if bending.hub_inertia is not None and start != "c":
+        yield f'hub_inertia needs a start clamped to the hub, not ends "{bending.ends}"; give a pair starting with c'
+    if bending.family == "polynomials" and (bending.ends != "cf" or bending.is_loaded):
+        yield 'polynomials know no ends and no loads; leave them out, or give family = "modes"'
+
+
+def _bending(value: Any) -> Any:
+    """A number, or a list of numbers, is the modes."""
+    is_modes = isinstance(value, (int, list, tuple)) and not isinstance(value, bool)
+    return {"modes": value} if is_modes else value
+
+
+Plane = Annotated[Bending, BeforeValidator(_bending, json_schema_input_type=Modes | Bending)]
+
+
+@described
+class Damping:
+    """Of the beam; what is given adds up."""
+
+    air: NonNegative = 0.0  # on the bending velocity, per length [kg/(m s)]
+    kelvin_voigt: NonNegative = 0.0  # viscosity against bending, stretch and torsion rates [Pa s]
+    ratio: NonNegative = 0.0  # of every mode of the beam alone to its critical damping
+    stiffness_time: NonNegative = 0.0  # damping = this x stiffness [s]
+
+
+@described
+class ShapeSource:
+    """A material and a section from which shapes are computed."""
+
+    material: Material  # of the shapes
+    section: Section  # of the shapes
+
+
+@described
+class PointMass:
+    """A mass on the beam's axis, without inertia of its own."""
+
+    mass: Positive  # [kg]
+    x: NonNegative  # from the inboard end [m]
+
+
+@described
+class Beam:
+    """A flexible link: a beam along x from the origin of its body frame. What is left out comes from the section.
+
+    rotary: inertia of the turning sections. "section": with the bending rates; "frame": with the body frame only;
+    "none". Bodies at the ends are bodies of their own, welded to it."""
+
+    name: Name  # of the link and of its frame
+    length: Positive  # [m]
+    material: Material  # young, density, ...
+    section: Section  # constant or tapered
+    bending_y: Plane | None = None  # shapes in the x-y plane, or just how many
+    bending_z: Plane | None = None  # shapes in the x-z plane, or just how many
+    stretch: Modes = 0  # sin((2j - 1) pi x / 2 length): how many, or their numbers
+    torsion: Modes = 0  # the same
+    theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
+    coupling: Literal["high-order", "linear"] = "high-order"  # with or without shortening by bending
+    rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
+    damping: Damping = Damping()  # of the material and the air
+    point_masses: tuple[PointMass, ...] = ()  # on the axis
+    mass_per_length: Positive | None = None  # [kg/m]
+    rotary_inertia: Vector | None = None  # per length, about x, y, z [kg m]
+    shear_factor: Positive | None = None  # of both planes
+    shapes_from: ShapeSource | None = None  # another material and section for the modes; energies stay the beam's own
+
+    def __post_init__(self) -> None:
+        refuse(_beam_problems(self))
+
+    @property
+    def is_free_at_start(self) -> bool:
+        """Whether its shapes move the origin of the body frame: only for a body on a floating or planar joint."""
+        return any(plane is not None and plane.is_free_at_start for plane in (self.bending_y, self.bending_z))
+
+    @property
+    def has_shear(self) -> bool:
+        return self.theory == "timoshenko"
+
+
+def _beam_problems(beam: Beam) -> Iterator[str]:
+    for mass in beam.point_masses:
+        if mass.x > beam.length:
+            yield f"point mass at x = {mass.x} m lies beyond the length {beam.length} m; give x within it"
+    if beam.rotary_inertia is not None and min(beam.rotary_inertia) < 0:
+        yield f"rotary_inertia {shown(beam.rotary_inertia)} has a negative moment; give 0 or more about x, y and z"
+    for plane in (beam.bending_y, beam.bending_z):
+        if plane is not None and plane.family == "polynomials" and beam.has_shear:
+            yield 'polynomials have no shear; give theory = "euler-bernoulli", or family = "modes"'
