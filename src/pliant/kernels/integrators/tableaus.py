@@ -346,6 +346,9 @@ _DOP853_D = (
     },
 )
 
-DOP853 = _tableau("dop853", 8, 12, _DOP853_A, _DOP853_C, _DOP853_E, _DOP853_D, dense_order=7, shrink=0.333, growth=6.0)
+# beta: Hairer's code uses 0; on robots the PI memory halves the rejections (pendulum 373 -> 200 of 1200 steps)
+DOP853 = _tableau(
+    "dop853", 8, 12, _DOP853_A, _DOP853_C, _DOP853_E, _DOP853_D, dense_order=7, beta=0.25 / 8, shrink=0.333, growth=6.0
+)
 
 TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4)}
