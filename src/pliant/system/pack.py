@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.model.signals import Chirp, Constant, Cycloid, Product, Ramp, Sine, Step, Sum, Table
 from pliant.model.tree import Link, find_frame
 from pliant.system import tables
-from pliant.system.tables import Crossing, JointKind, Power, Quantity, SignalKind, System, rows
+from pliant.system.signal_rows import SignalRows
+from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
 KIND = {kind.name.lower(): kind for kind in JointKind}
 UPPER = np.triu_indices(3)
@@ -33,81 +33,9 @@ class Packed:
     frame_rows: dict[str, int]  # row of every named frame and body
 
 
-@dataclass
-class _SignalTable:
-    """Signals collected on the way, parts before wholes, equal ones once."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    links: list[int] = field(default_factory=list)
-    pool: list[float] = field(default_factory=list)
-    kinks: set[float] = field(default_factory=set)
-    known: dict[Any, int] = field(default_factory=dict)
-
-    def add(self, signal: Any) -> int:
-        """Row of a signal, -1 for none and for constant zero."""
-        if signal is None or signal == "free" or (isinstance(signal, Constant) and signal.value == 0.0):
-            return -1
-        if signal not in self.known:
-            row = self._row(signal)
-            self.rows.append(row)
-            self.known[signal] = len(self.rows) - 1
-        return self.known[signal]
-
-    def _row(self, signal: Any) -> dict[str, Any]:
-        if isinstance(signal, Constant):
-            return {"kind": SignalKind.CONSTANT, "a": signal.value}
-        if isinstance(signal, Step):
-            self.kinks.add(signal.time)
-            return {"kind": SignalKind.STEP, "a": signal.before, "b": signal.after, "c": signal.time}
-        if isinstance(signal, (Ramp, Cycloid)):
-            self.kinks.update((signal.start, signal.end))
-            kind = SignalKind.RAMP if isinstance(signal, Ramp) else SignalKind.CYCLOID
-            return {"kind": kind, "a": signal.before, "b": signal.after, "c": signal.start, "d": signal.end}
-        if isinstance(signal, Sine):
-            return {
-                "kind": SignalKind.SINE,
-                "a": signal.offset,
-                "b": signal.amplitude,
-                "c": signal.omega,
-                "d": signal.phase,
-            }
-        if isinstance(signal, Chirp):
-            self.kinks.update((signal.start, signal.end))
-            sweep = {"c": signal.omega0, "d": signal.omega1, "e": signal.start, "f": signal.end}
-            return {"kind": SignalKind.CHIRP, "a": signal.offset, "b": signal.amplitude, **sweep}
-        if isinstance(signal, Table):
-            return self._table_row(signal)
-        assert isinstance(signal, (Sum, Product))
-        parts = signal.terms if isinstance(signal, Sum) else signal.factors
-        members = [self._part(part) for part in parts]
-        first = len(self.links)
-        self.links.extend(members)
-        kind = SignalKind.SUM if isinstance(signal, Sum) else SignalKind.PRODUCT
-        return {"kind": kind, "first": first, "count": len(members)}
-
-    def _part(self, signal: Any) -> int:
-        """Like add, but a constant zero is a row too: a product with it is zero."""
-        if isinstance(signal, Constant) and signal.value == 0.0:
-            self.rows.append(self._row(signal))
-            return len(self.rows) - 1
-        return self.add(signal)
-
-    def _table_row(self, signal: Table) -> dict[str, Any]:
-        from scipy.interpolate import CubicSpline  # only models with tables pay for this import
-
-        times = np.array(signal.times)
-        spline = CubicSpline(times, signal.values, bc_type=signal.ends)
-        self.kinks.update(times.tolist())
-        first = len(self.pool)
-        self.pool.extend(times.tolist())
-        self.pool.extend(spline.c.T.ravel().tolist())
-        ends = {"a": signal.values[0], "b": signal.values[-1]}
-        return {"kind": SignalKind.TABLE, "first": first, "count": len(times), **ends}
-
-
 def pack(model: Model) -> Packed:
     """Write all tables of a model."""
-    signals = _SignalTable()
+    signals = SignalRows()
     inputs = _inputs(model)
     dofs = _dofs(model, signals, inputs)
     frames, frame_rows = _frames(model)
@@ -183,7 +111,7 @@ def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
     row.R_one = (R_PJ @ along).ravel()
 
 
-def _dofs(model: Model, signals: _SignalTable, inputs: dict[int, int]) -> Any:
+def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int]) -> Any:
     dofs = rows(len(model.velocities), tables.DOF)
     for i, link in enumerate(model.links):
         joint = link.joint
@@ -203,9 +131,9 @@ def _dofs(model: Model, signals: _SignalTable, inputs: dict[int, int]) -> Any:
     return dofs
 
 
-def _motion_row(signals: _SignalTable, motion: Any) -> int:
+def _motion_row(signals: SignalRows, motion: Any) -> int:
     """A motion held at zero is a motion too."""
-    return -1 if motion is None or motion == "free" else signals._part(motion)
+    return -1 if motion is None or motion == "free" else signals.add_always(motion)
 
 
 def _inputs(model: Model) -> dict[int, int]:
@@ -224,7 +152,7 @@ def _frames(model: Model) -> tuple[list[Frame], dict[str, int]]:
     return frames, {name: k for k, name in enumerate(names) if name}
 
 
-def _loads(model: Model, signals: _SignalTable, frames: list[Frame]) -> Any:
+def _loads(model: Model, signals: SignalRows, frames: list[Frame]) -> Any:
     loads = rows(len(model.loads), tables.LOAD)
     for row, load in zip(loads, model.loads, strict=True):
         row.frame = len(frames)
