@@ -21,7 +21,7 @@ def pliant_command(*words, cwd=None):
 def test_help_names_every_command():
     done = pliant_command("--help")
     assert done.returncode == 0
-    for command in ("run", "cases", "methods", "schema", "warmup", "bench"):
+    for command in ("run", "cases", "methods", "modes", "schema", "warmup", "bench"):
         assert command in done.stdout
 
 
@@ -91,6 +91,9 @@ MISTAKES = [
     (("run", "long-chain", "--set", "bodies=2.5"), ["bodies", "whole number"]),
     (("cases", "nothing"), ["nothing", "two-link-arm"]),
     (("bench", "nothing"), ["nothing", "arm7"]),
+    (("modes", "--set", "ends=cx"), ["ends", "cx", "ss, cc"]),
+    (("modes", "--set", "section=round-tube", "--set", "wall=1"), ["wall", "thinner"]),
+    (("modes", "--set", "lenght=2"), ["lenght", "did you mean 'length'"]),
 ]
 
 
@@ -129,6 +132,18 @@ def test_model_file_runs_and_reports(tmp_path):
     done = pliant_command("run", str(example), "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "summary.json").read_text())["audit"]["energy_residual"] < 1e-6
+
+
+def test_modes_prints_frequencies_and_draws_shapes(tmp_path):
+    """Clamped-free Euler-Bernoulli: omega = (1.8751...)^2 sqrt(E I / (rho A)) / L^2."""
+    settings = ("theory=euler-bernoulli", "length=2", "modes=3", "young=7e10", "density=2700", "height=0.01")
+    words = [word for setting in settings for word in ("--set", setting)]
+    done = pliant_command("modes", *words, "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    omega = 1.8751040687119611664**2 * (7e10 / 2700 / 12) ** 0.5 * 0.01 / 2**2
+    first = next(line.split() for line in done.stdout.splitlines() if line.startswith("1 "))
+    assert float(first[1]) == pytest.approx(omega, rel=1e-11)
+    assert (tmp_path / "modes.svg").read_text().count('class="curve') == 3
 
 
 def test_schema_is_json(tmp_path):

@@ -30,6 +30,10 @@ ROOMS = {
         },
         {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn"},
     ),
+    "lab": (
+        {"pliant.lab", "pliant.beams", "pliant.cases", "pliant.model", "pliant.view", *LEAVES},
+        {"numpy"},
+    ),
     "cases": ({"pliant.cases", "pliant.dynamics", "pliant.model", "pliant.result", *LEAVES}, {"numpy"}),
 }
 

@@ -125,6 +125,26 @@ def methods() -> None:
     print('* what "auto" chooses; references are in docs/bibliography.md')
 
 
+@app.command(short_help="frequencies and shapes of a beam")
+def modes(
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the picture")] = None,
+) -> None:
+    """Bending modes of a uniform beam: a table, and the shapes as a picture (modes.svg).
+
+    pliant modes --set ends=sc --set length=2 --set modes=8
+    """
+    from pliant.files import make_folder
+    from pliant.lab.modes import SETTINGS, beam_modes, write_modes
+
+    found = beam_modes(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "modes"
+    make_folder(folder)
+    print_table(("mode", "frequency [rad/s]", "[Hz]", "inner nodes", "largest at x [m]"), found.table())
+    write_modes(found, folder / "modes.svg")
+    print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
+
+
 @app.command(short_help="print the JSON schema of model files")
 def schema(
     out: Annotated[

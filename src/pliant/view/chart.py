@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
-from pliant.view.svg import MINUS, Array, document, line_path, path, pixel, power_of_ten, text
+from pliant.files import write_whole
+from pliant.view.svg import MINUS, Array, document, line_path, path, pixel, power_of_ten, stylesheet, text
 
 WIDTH, HEIGHT = 460.0, 270.0
 RIGHT, BOTTOM, ROW = 14.0, 34.0, 18.0
@@ -123,8 +125,17 @@ def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, A
 # --- drawing ----------------------------------------------------------------------------------------------------
 
 
-def line_chart(curves: Sequence[Curve], *, unit: str = "", label: str = "", is_log: bool = False) -> str:
-    """One chart over time [s]. label: what a screen reader says."""
+def line_chart(
+    curves: Sequence[Curve],
+    *,
+    unit: str = "",
+    label: str = "",
+    is_log: bool = False,
+    across: str = "time",
+    across_unit: str = "s",
+    style: str = "",
+) -> str:
+    """One chart over time or whatever goes across. label: what a screen reader says; style: of a file of its own."""
     low, high = value_range(curves, is_log)
     ticks = log_ticks(low, high, 6) if is_log else linear_ticks(low, high)
     left = 14 + CHARACTER * max((len(words) for words in ticks.labels), default=1)
@@ -132,10 +143,17 @@ def line_chart(curves: Sequence[Curve], *, unit: str = "", label: str = "", is_l
     legend, n_rows = _legend(curves, left, CHARACTER * len(heading) + 14 if heading else 0.0)
     top = ROW * n_rows + 10
     down = Scale(low, high, HEIGHT - BOTTOM, top, is_log)
-    across = Scale(*time_range(curves), left, WIDTH - RIGHT)
-    content = [_value_axis(ticks, down, left), _time_axis(across), legend, text(left, 13, heading)]
-    content += [_curve(curve, k, across, down) for k, curve in enumerate(curves)]
-    return document(WIDTH, HEIGHT, "".join(content), label)
+    along = Scale(*time_range(curves), left, WIDTH - RIGHT)
+    axis = _lower_axis(along, across, across_unit)
+    content = [_value_axis(ticks, down, left), axis, legend, text(left, 13, heading)]
+    content += [_curve(curve, k, along, down) for k, curve in enumerate(curves)]
+    return document(WIDTH, HEIGHT, "".join(content), label, style=style)
+
+
+def write_chart(curves: Sequence[Curve], target: Path, *, label: str, across: str, across_unit: str) -> None:
+    """One chart as an SVG file of its own."""
+    style = stylesheet("colours.css") + "svg { background: var(--card); }"
+    write_whole(target, line_chart(curves, label=label, across=across, across_unit=across_unit, style=style))
 
 
 def _unit_words(unit: str, power: int) -> str:
@@ -149,14 +167,14 @@ def _value_axis(ticks: Ticks, down: Scale, left: float) -> str:
     return path(grid, 'class="grid"') + "".join(words)
 
 
-def _time_axis(across: Scale) -> str:
+def _lower_axis(across: Scale, name: str, unit: str) -> str:
     ticks, bottom = linear_ticks(across.low, across.high), HEIGHT - BOTTOM
     columns = across.pixels(ticks.places).tolist()
     marks = "".join(f"M{pixel(x)} {pixel(bottom)}v4" for x in columns)
     words = [text(x, bottom + 17, label, anchor="middle") for x, label in zip(columns, ticks.labels, strict=True)]
-    name = text(across.end, HEIGHT - 3, f"time [{_unit_words('s', ticks.power)}]", anchor="end")
+    words.append(text(across.end, HEIGHT - 3, f"{name} [{_unit_words(unit, ticks.power)}]", anchor="end"))
     line = f"M{pixel(across.start)} {pixel(bottom)}H{pixel(across.end)}"
-    return path(line + marks, 'class="axis"') + "".join(words) + name
+    return path(line + marks, 'class="axis"') + "".join(words)
 
 
 def _look(k: int, is_dashed: bool) -> str:
