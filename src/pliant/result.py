@@ -96,6 +96,15 @@ class Result:
             q[..., four] /= np.linalg.norm(q[..., four], axis=-1, keepdims=True)
         return q, v
 
+    def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
+        """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
+        from pliant.dynamics import prepare
+
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        q, v = self.at(times)
+        held = self.inputs[np.searchsorted(self.t, times, side="right") - 1]
+        return prepare(self.model, self.settings["formulation"]).outputs(times, q, v, held)
+
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
         if name in self.model.coordinates:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
@@ -125,6 +127,18 @@ class Case:
                 raise ModelError(unknown_key(key, self.settings, f"case {self.name!r}"))
             values[key] = self.settings[key].parse(key, value)
         return values
+
+
+def peak(result: Result, output: str, columns: slice = slice(None)) -> float:
+    """Largest size of an output over the run, from the dense output: accepted steps would miss it between them."""
+    t = np.linspace(result.t[0], result.t[-1], 2001)
+    if result.dense is None or len(result.dense.starts) == 0:
+        return float(np.max(np.linalg.norm(result.outputs[output][:, columns], axis=1)))
+    for _ in range(2):
+        size = np.linalg.norm(result.outputs_at(t)[output][:, columns], axis=1)
+        k = int(np.argmax(size))
+        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
+    return float(np.max(size))
 
 
 MODULES = ("two_link_arm", "space_robot", "ground_space", "long_chain")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
+from pliant.cases.case import Case, Figure, Panel, Setting, peak, vector_panel
 from pliant.dynamics import prepare
 from pliant.model.bodies import Body, Box, Frame, Tube
 from pliant.model.joints import Joint
@@ -83,15 +83,15 @@ def build(settings: dict[str, Any]) -> Model:
 def figures(result: Result) -> dict[str, float]:
     handle = prepare(result.model)
     centres = np.array([handle.momentum(q, v).centre for q, v in zip(result.q, result.v, strict=True)])
-    reaction, position = result.outputs["base_reaction"], result.outputs["base_position"]
+    position = result.outputs["base_position"]
     turn = 2 * np.arccos(np.clip(np.abs(result.outputs["base_attitude"][:, 3]), 0, 1))
     return {
-        "base_force_peak": float(np.max(np.linalg.norm(reaction[:, :3], axis=1))),
-        "base_moment_peak": float(np.max(np.linalg.norm(reaction[:, 3:], axis=1))),
+        "base_force_peak": peak(result, "base_reaction", slice(0, 3)),
+        "base_moment_peak": peak(result, "base_reaction", slice(3, 6)),
         "base_drift": float(np.linalg.norm(position[-1] - position[0])),
         "base_turn": float(turn[-1]),
         "centre_drift": float(np.max(np.linalg.norm(centres - centres[0], axis=1))),
-        "shoulder_torque_peak": float(np.max(np.abs(result.outputs["shoulder_torque"]))),
+        "shoulder_torque_peak": peak(result, "shoulder_torque"),
         "drive_work": float(result.energy["work_drive"][-1]),
     }
 

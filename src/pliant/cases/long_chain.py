@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
+from pliant.cases.case import Case, Figure, Panel, Setting, peak, vector_panel
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
@@ -63,12 +61,12 @@ def build(settings: dict[str, Any]) -> Model:
 
 
 def figures(result: Result) -> dict[str, float]:
-    tip, speed = result.outputs["tip_position"], result.outputs["tip_velocity"]
+    tip = result.outputs["tip_position"]
     return {
         "tip_x": float(tip[-1, 0]),
         "tip_y": float(tip[-1, 1]),
         "tip_z": float(tip[-1, 2]),
-        "tip_speed_peak": float(np.max(np.linalg.norm(speed, axis=1))),
+        "tip_speed_peak": peak(result, "tip_velocity"),
         "evaluations": result.stats["evaluations"],
     }
 

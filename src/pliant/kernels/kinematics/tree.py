@@ -4,8 +4,6 @@ from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec
 from pliant.kernels.kinematics.joints import ZERO, cross_joint
 
-ONE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
 
 @kernel
 def move(system, work, q, v):
