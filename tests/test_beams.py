@@ -14,7 +14,6 @@ from pliant.beams import uniform_modes, varying_modes
 from pliant.beams.families import beam_shapes, bending_modes
 from pliant.beams.integrals import body_tables
 from pliant.beams.piece_basis import gauss
-from pliant.beams.sections import section_values
 from pliant.beams.shapes import normalised
 from pliant.beams.uniform_modes import EndLoads, UniformBeam
 from pliant.beams.varying_modes import VaryingBeam
@@ -35,6 +34,7 @@ from pliant.model.flexible import (
     ShapeSource,
     TaperedSection,
 )
+from pliant.model.sections import section_values
 
 STEEL = Material(2e11, 7850.0)
 SLENDER = (1.3e-5, 4e-5)  # r2, s2

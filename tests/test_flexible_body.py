@@ -13,8 +13,8 @@ from pliant.beams.families import beam_shapes
 from pliant.beams.integrals import body_tables, point_values
 from pliant.beams.piece_basis import gauss
 from pliant.beams.sampling import shortening
-from pliant.beams.sections import beam_values
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass, Rectangle, TaperedSection
+from pliant.model.sections import beam_values
 
 VECTORS = json.loads((Path(__file__).parent / "data" / "flexible-body-vectors.json").read_text())
 CASES = VECTORS["cases"]

@@ -14,7 +14,7 @@ LEAVES = {"pliant.errors", "pliant.files", "pliant.methods"}
 ROOMS = {
     "model": ({"pliant.model", *LEAVES}, {"numpy", "pydantic", "pydantic_core"}),
     "beams": ({"pliant.beams", "pliant.model", *LEAVES}, {"numpy"}),
-    "system": ({"pliant.system", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
+    "system": ({"pliant.system", "pliant.beams", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
     "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
     "io": ({"pliant.io", "pliant.model", "pliant.result", *LEAVES}, {"numpy", "h5netcdf", "h5py", "pydantic"}),
     "view": ({"pliant.view", "pliant.result", "pliant.model", *LEAVES}, {"numpy"}),

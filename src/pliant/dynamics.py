@@ -151,13 +151,20 @@ class Prepared:
     def start_phase(self, y: Array) -> None:
         """The discrete phase a start state tells: which compliant stops are pressed. Hard limits must hold."""
         for limit in self.system.limits:
-            depth = limit.side * (y[self.system.dofs[limit.dof].q] - limit.bound)
+            depth = limit.side * (self._seen(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
                 raise ModelError(
                     f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
                     "start inside, or give the limit a stiffness"
                 )
             self.work.phase[limit.phase].is_active = depth > 0
+
+    def _seen(self, y: Array, j: int) -> float:
+        """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""
+        dof = self.system.dofs[j]
+        modes = self.model.links[dof.body].q_modes
+        tilt = self.system.shapes[dof.tilt : dof.tilt + self.model.links[dof.body].body.n_modes]
+        return float(y[dof.q] + (tilt @ y[modes] if dof.tilt >= 0 else 0.0))
 
     def event_error(self, rows: Array, log: list[tuple[int, int, float]]) -> float:
         """Largest |g / gdot| over the rows at which events fired [s]."""

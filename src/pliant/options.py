@@ -137,4 +137,8 @@ def tolerances(model: Model, n_z: int, atol: float) -> Array:
             translations = [size] * (len(row.coordinates) - 4)
             of_q += [*translations, 1.0, 1.0, 1.0, 1.0]
             of_v += [*translations, 1.0, 1.0, 1.0]
+        torsion = link.body.families[3]
+        modal = [size] * (link.body.n_modes - torsion) + [1.0] * torsion
+        of_q += modal
+        of_v += modal
     return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])

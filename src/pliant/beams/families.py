@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from pliant.beams import uniform_modes, varying_modes
 from pliant.beams.polynomials import polynomial
-from pliant.beams.sections import BeamValues, beam_values, breakpoints, material_values, section_values
 from pliant.beams.shapes import PieceShape, Shape, SineShape, WaveShape, normalised
 from pliant.beams.uniform_modes import EndLoads, UniformBeam
 from pliant.beams.varying_modes import VaryingBeam
 from pliant.model.flexible import Beam, Bending, TaperedSection, mode_numbers
+from pliant.model.sections import BeamValues, beam_values, breakpoints, material_values, section_values
 
 Array = NDArray[np.float64]
 Plane = Literal["y", "z"]  # of bending: x-y or x-z

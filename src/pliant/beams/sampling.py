@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from pliant.beams.families import BeamShapes
 from pliant.beams.piece_basis import gauss
-from pliant.beams.sections import BeamValues, beam_values, breakpoints
 from pliant.beams.shapes import ShapeValues
 from pliant.model.flexible import Beam
+from pliant.model.sections import BeamValues, beam_values, breakpoints
 
 Array = NDArray[np.float64]
 

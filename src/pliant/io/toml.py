@@ -19,7 +19,7 @@ import pydantic
 
 from pliant.errors import ModelError
 from pliant.files import write_whole
-from pliant.model import bodies, joints, model, signals
+from pliant.model import bodies, flexible, joints, model, signals
 from pliant.model.messages import closest, explain, listed
 from pliant.model.model import Controller, Model
 from pliant.model.signals import Constant
@@ -160,8 +160,12 @@ def _plain(value: Any) -> Any:
 
 
 def _is_tag(value: Any, key: str) -> bool:
-    """Whether a key is the kind by which classes are told apart: it allows one word only."""
-    return key == "kind" and len(get_args(type(value).__pydantic_fields__["kind"].annotation)) == 1
+    """Whether a key is the kind that tells classes apart: it allows one word only. Bodies are rigid unless told."""
+    return (
+        key == "kind"
+        and value.kind != "rigid"
+        and len(get_args(type(value).__pydantic_fields__["kind"].annotation)) == 1
+    )
 
 
 def _lines(table: dict[str, Any]) -> Iterator[str]:
@@ -205,7 +209,7 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    cls = next(getattr(room, name) for room in (model, joints, bodies, signals) if hasattr(room, name))
+    cls = next(getattr(room, name) for room in (model, joints, bodies, flexible, signals) if hasattr(room, name))
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", inspect.getsource(cls), re.MULTILINE))
     properties = {
         key: {"description": comments[key], **value} if key in comments else value

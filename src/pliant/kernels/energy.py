@@ -6,6 +6,8 @@ from pliant.kernels._jit import REFEREE, kernel
 from pliant.kernels.algebra.quaternion import rotation_vector
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
+from pliant.kernels.flexible.body import first_moment, modal_energy, modal_momentum, strain_energy, weigh
+from pliant.kernels.forces.joints import seen
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import JointKind
 
@@ -18,8 +20,13 @@ def kinetic_energy(system, work, v):
     total = 0.0
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        u, w = vec(x.v), vec(x.w)
-        total += 0.5 * body.mass * dot(u, u) + dot(u, cross(w, vec(body.c))) + 0.5 * dot(w, mul_sym(sym(body.J), w))
+        u, w, c, J = vec(x.v), vec(x.w), vec(body.c), sym(body.J)
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            c, J, _, _ = weigh(system, work, f, w)
+            linear, angular = modal_momentum(f, work.flex)
+            total += dot(u, linear) + dot(w, angular) + modal_energy(f, work.flex)
+        total += 0.5 * body.mass * dot(u, u) + dot(u, cross(w, c)) + 0.5 * dot(w, mul_sym(J, w))
     for j in range(len(system.dofs)):
         total += 0.5 * system.dofs[j].armature * v[j] * v[j]
     return total
@@ -32,7 +39,10 @@ def gravity_energy(system, work):
     total = 0.0
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        total -= dot(g, add(scale(body.mass, vec(x.p_WB)), mul(mat(x.R_WB), vec(body.c))))
+        c = vec(body.c)
+        if body.flex >= 0:
+            c = first_moment(system, work, system.flexes[body.flex])
+        total -= dot(g, add(scale(body.mass, vec(x.p_WB)), mul(mat(x.R_WB), c)))
     return total
 
 
@@ -42,8 +52,8 @@ def spring_energy(system, q):
     total = 0.0
     for j in range(len(system.dofs)):
         dof = system.dofs[j]
-        if dof.q >= 0:
-            total += 0.5 * dof.stiffness * (q[dof.q] - dof.rest) ** 2
+        if dof.q >= 0 and dof.stiffness != 0.0:
+            total += 0.5 * dof.stiffness * (seen(system, q, j) - dof.rest) ** 2
     for i in range(len(system.bodies)):
         body = system.bodies[i]
         if body.has_ball_spring:
@@ -68,6 +78,8 @@ def energies(system, work, q, v, out):
         out[row, KINETIC] = kinetic_energy(system, work, v[row])
         out[row, GRAVITY] = gravity_energy(system, work)
         out[row, ELASTIC] = spring_energy(system, q[row])
+        for k in range(len(system.flexes)):
+            out[row, ELASTIC] += strain_energy(system.flexes[k], system.shapes, work.flex)
     return 0
 
 
@@ -82,9 +94,14 @@ def momenta(system, work, q, v, out):
         mass, linear, angular, moment = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for i in range(len(system.bodies)):
             body, x = system.bodies[i], work.bodies[i]
-            R, u, w, c = mat(x.R_WB), vec(x.v), vec(x.w), vec(body.c)
-            P = mul(R, add(scale(body.mass, u), cross(w, c)))
-            H = mul(R, add(mul_sym(sym(body.J), w), cross(c, u)))
+            R, u, w, c, J = mat(x.R_WB), vec(x.v), vec(x.w), vec(body.c), sym(body.J)
+            P, H = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            if body.flex >= 0:
+                f = system.flexes[body.flex]
+                c, J, _, _ = weigh(system, work, f, w)
+                P, H = modal_momentum(f, work.flex)
+            P = mul(R, add(P, add(scale(body.mass, u), cross(w, c))))
+            H = mul(R, add(H, add(mul_sym(J, w), cross(c, u))))
             mass += body.mass
             linear = add(linear, P)
             H = add(H, cross(vec(x.p_WB), P))

@@ -2,6 +2,7 @@
 
 from pliant.kernels._jit import ACCELERATION, EVENTS, SWITCH, kernel
 from pliant.kernels.dynamics import prepare_bodies
+from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
 from pliant.system.status import Status
@@ -34,8 +35,8 @@ def event_functions(system, work, t, y, g, gdot):
         i = event.index
         if event.limit >= 0:
             limit = system.limits[event.limit]
-            g[k] = limit.side * (q[system.dofs[limit.dof].q] - limit.bound)
-            gdot[k] = limit.side * v[limit.dof]
+            g[k] = limit.side * (seen(system, q, limit.dof) - limit.bound)
+            gdot[k] = limit.side * seen_rate(system, v, limit.dof)
         elif event.measure == Crossing.COORDINATE:
             g[k] = q[i] - event.value
             gdot[k] = work.qdot[i]

@@ -1,9 +1,11 @@
 """Inverse dynamics, O(n): the forces that a given acceleration needs. Recursive Newton-Euler [featherstone2008]."""
 
-from pliant.kernels._jit import FORWARD, kernel
+from pliant.kernels._jit import FORWARD, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, scale, sub, vec
 from pliant.kernels.dynamics import prepare_bodies
+from pliant.kernels.flexible.body import weigh
+from pliant.kernels.flexible.sections import accelerate_sections, modal_force
 from pliant.kernels.forces.joints import set_phase
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
@@ -20,13 +22,42 @@ def accelerate(system, work, vdot):
             a, al = mul_t(R, scale(-1.0, g)), ZERO
         else:
             parent = work.bodies[body.parent]
-            al = vec(parent.al)
-            a, al = mul_t(R, add(vec(parent.a), cross(al, vec(x.o)))), mul_t(R, al)
+            a, al, o = vec(parent.a), vec(parent.al), vec(x.o)
+            if body.point >= 0:
+                # z holds the section's own bias
+                section = work.points[body.point]
+                a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
+            a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
         for k in range(body.n_v):
             sv, sw = subspace_column(body, x, k)
             a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
         put(x.a, add(a, vec(x.zv)))
         put(x.al, add(al, vec(x.zw)))
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            for j in range(f.m):
+                work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
+            accelerate_sections(system, work, f)
+
+
+@routine
+def flexible_wrench(system, work, f):
+    """M (A, e') + h of a flexible body: force and moment returned, forces on its modes in pd."""
+    body, x, flex = system.bodies[f.body], work.bodies[f.body], work.flex
+    c, J, force, moment = weigh(system, work, f, vec(x.w))
+    a, al = vec(x.a), vec(x.al)
+    force = add(force, add(scale(body.mass, a), cross(al, c)))
+    moment = add(moment, add(cross(c, a), mul_sym(J, al)))
+    for j in range(f.m):
+        edot, at = flex[f.edot + j], f.rd + 6 * j
+        force = add(force, scale(edot, vec(flex[at:])))
+        moment = add(moment, scale(edot, vec(flex[at + 3 :])))
+        needed = dot(vec(flex[at:]), a) + dot(vec(flex[at + 3 :]), al)
+        for l in range(f.m):
+            k = f.dd + (j * f.m + l if l <= j else l * f.m + j)
+            needed += flex[k] * flex[f.edot + l]
+        flex[f.pd + j] += needed
+    return force, moment
 
 
 @kernel
@@ -35,8 +66,11 @@ def sum_wrenches(system, work, reaction):
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         a, al, w, c, J = vec(x.a), vec(x.al), vec(x.w), vec(body.c), sym(body.J)
-        force = add(scale(body.mass, a), add(cross(al, c), cross(w, cross(w, c))))
-        moment = add(cross(c, a), add(mul_sym(J, al), cross(w, mul_sym(J, w))))
+        if body.flex >= 0:
+            force, moment = flexible_wrench(system, work, system.flexes[body.flex])
+        else:
+            force = add(scale(body.mass, a), add(cross(al, c), cross(w, cross(w, c))))
+            moment = add(cross(c, a), add(mul_sym(J, al), cross(w, mul_sym(J, w))))
         put(reaction[i], sub(force, vec(x.f)))
         put(reaction[i, 3:], sub(moment, vec(x.n)))
     for i in range(len(system.bodies) - 1, -1, -1):
@@ -44,6 +78,11 @@ def sum_wrenches(system, work, reaction):
         if body.parent >= 0:
             R = mat(x.R)
             force, moment = mul(R, vec(reaction[i])), mul(R, vec(reaction[i, 3:]))
+            if body.point >= 0:
+                point = system.points[body.point]
+                f, at_section = system.flexes[point.flex], add(moment, cross(vec(x.o_E), force))
+                for j in range(f.m):
+                    work.flex[f.pd + j] += modal_force(work.flex, point.Lambda, j, force, at_section)
             onto = reaction[body.parent]
             put(onto, add(vec(onto), force))
             put(onto[3:], add(vec(onto[3:]), add(moment, cross(vec(x.o), force))))
@@ -64,4 +103,9 @@ def inverse(system, work, t, q, v, vdot, tau, reaction):
             sv, sw = subspace_column(body, x, k)
             needed = dot(sv, vec(reaction[i])) + dot(sw, vec(reaction[i, 3:])) + work.dofs[j].armature * vdot[j]
             tau[j] = needed - work.dofs[j].tau
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            for k in range(f.m):
+                j = body.v + body.n_v + k
+                tau[j] = work.flex[f.pd + k] - work.dofs[j].tau
     return Status.OK

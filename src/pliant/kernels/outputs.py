@@ -3,7 +3,8 @@
 from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, vec
 from pliant.kernels.dynamics import impose_motion, prepare_bodies
-from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, set_phase, spring_force
+from pliant.kernels.flexible.sections import section_offset
+from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, set_phase, spring_force
 from pliant.kernels.inverse import accelerate
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
 from pliant.system.status import Status
@@ -19,8 +20,11 @@ def frame_acceleration(system, work, k):
     if frame.body < 0:
         return (0.0, 0.0, 0.0)
     x = work.bodies[frame.body]
-    w, p = vec(x.w), vec(frame.p_BF)
-    a = add(vec(x.a), add(cross(vec(x.al), p), cross(w, cross(w, p))))
+    a, al, w, p = vec(x.a), vec(x.al), vec(x.w), vec(frame.p_BF)
+    if frame.point >= 0:
+        y = work.points[frame.point]
+        a, al, w, p = vec(y.a), vec(y.al), vec(y.w), section_offset(work, frame.point, p)
+    a = add(a, add(cross(al, p), cross(w, cross(w, p))))
     return add(mul(mat(x.R_WB), a), g)
 
 
@@ -49,7 +53,7 @@ def joint_force(system, work, q, v, quantity, j):
     if quantity == Quantity.DRIVE:
         return work.dofs[j].drive
     if quantity == Quantity.DAMPER:
-        return -system.dofs[j].damping * v[j]
+        return -system.dofs[j].damping * seen_rate(system, v, j)
     if quantity == Quantity.LIMIT:
         total = 0.0
         for k in range(len(system.limits)):

@@ -173,11 +173,29 @@ class Body:
     inertia: Inertia | None = None  # about the mass centre: diagonal, 6 entries or 3 x 3 [kg m^2]
     shape: Shape | None = None  # gives mass centre and inertia unless they are given
     density: Positive | None = None  # of the shape, instead of the mass [kg/m^3]
+    kind: Literal["rigid"] = "rigid"  # of body
 
     def __post_init__(self) -> None:
         refuse(_mass_problems(self))
         if self.inertia is not None:
             refuse(_inertia_problems(np.array(self.inertia)))
+
+    @property
+    def families(self) -> tuple[int, int, int, int]:
+        """A rigid body has no modal coordinates."""
+        return 0, 0, 0, 0
+
+    @property
+    def n_modes(self) -> int:
+        return 0
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def start_rate(self) -> tuple[float, ...]:
+        return ()
 
     @property
     def total_mass(self) -> float:
@@ -339,7 +357,10 @@ def _orthonormal(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @described
 class Frame:
-    """A named place on a body (or on the "world"): position, and attitude relative to the body's axes."""
+    """A named place on a body (or on the "world"): position, and attitude relative to the body's axes.
+
+    On a beam x of the position is the material coordinate along the axis; y and z are an offset that moves and turns
+    with the section there, and the attitude is relative to that section."""
 
     body: str  # that carries it, or "world"
     position: Vector = (0.0, 0.0, 0.0)  # in the body's axes [m]

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from pliant.model.bodies import Frame
+from pliant.model.flexible import Beam
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
 from pliant.model.tree import find_frame
 
 if TYPE_CHECKING:
+    from pliant.model.joints import Joint
     from pliant.model.model import Model
 
 
@@ -134,6 +136,59 @@ def _cycles(parents: dict[str, str]) -> Iterator[str]:
         done.update(path)
 
 
+# beams: where they are held, and places on them
+
+
+def _beam_problems(model: Model) -> Iterator[str]:
+    carrying = {link.parent for link in model.links}
+    for i, link in enumerate(model.links):
+        if isinstance(link.body, Beam):
+            yield from _start_problems(link.body, link.joint)
+            if link.body.families[3] and not link.body.has_polar_inertia and i not in carrying:
+                yield (
+                    f"beam '{link.body.name}': nothing resists its torsion modes: its sections have no polar inertia; "
+                    'give rotary = "section" and a polar rotary_inertia, or weld a body with inertia to its end'
+                )
+    places: list[tuple[str, str | Frame]] = [(f"frame '{frame.name}'", frame) for frame in model.frames]
+    places += [(f"joint '{joint.name}': parent", joint.parent) for joint in model.joints]
+    places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
+    beams = {body.name: body for body in model.bodies if isinstance(body, Beam)}
+    for where, frame in places:
+        if isinstance(frame, Frame) and frame.body in beams:
+            yield from _off_beam(where, frame, beams[frame.body])
+
+
+ROUNDING = 1e-12
+
+
+def _off_beam(where: str, frame: Frame, beam: Beam) -> Iterator[str]:
+    if not -ROUNDING <= frame.position[0] / beam.length <= 1 + ROUNDING:
+        yield (
+            f"{where}: x = {frame.position[0]:g} m lies off the beam '{beam.name}', whose axis goes from 0 to "
+            f"{beam.length:g} m; give x on it (y and z may be any offset)"
+        )
+
+
+def _start_problems(beam: Beam, joint: Joint) -> Iterator[str]:
+    """What the shapes of a beam do at its start must fit its joint."""
+    if beam.is_free_at_start and joint.kind not in ("floating", "planar"):
+        ends = listed(plane.ends for plane in (beam.bending_y, beam.bending_z) if plane and plane.is_free_at_start)
+        yield (
+            f"beam '{beam.name}': ends {ends} let its start move as a rigid body, but joint '{joint.name}' "
+            f"({joint.kind}) holds it or moves it already; give a pair that begins with s or c, "
+            "or put the beam on a floating or planar base"
+        )
+    tilts = any(plane and plane.numbers and plane.ends[0] != "c" for plane in (beam.bending_y, beam.bending_z))
+    forces = ("stiffness", "damping", "limit", "motor")
+    carried = [name for name in forces if any(value not in (None, 0.0, "none") for value in joint.each(name))]
+    if tilts and carried and joint.kind in ("universal", "spherical", "floating"):
+        yield (
+            f"joint '{joint.name}': its {listed(carried)} would act on the first section of beam '{beam.name}', which "
+            f"its modes tilt; that is possible on revolute, cylindrical and planar joints, not on a {joint.kind} one: "
+            "give ends that begin with c"
+        )
+
+
 # what refers to coordinates and joints
 
 
@@ -193,5 +248,6 @@ STAGES: tuple[tuple[Check, ...], ...] = (
     (_name_problems,),
     (_reference_problems,),
     (_tree_problems,),
+    (_beam_problems,),
     (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
 )

@@ -6,8 +6,11 @@ x-z plane (second moment about y). Shapes and integrals are computed from this d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from pliant.model.messages import listed, refuse, shown
@@ -288,9 +291,56 @@ class Beam:
     rotary_inertia: Vector | None = None  # per length, about x, y, z [kg m]
     shear_factor: Positive | None = None  # of both planes
     shapes_from: ShapeSource | None = None  # another material and section for the modes; energies stay the beam's own
+    q0: tuple[Number, ...] | None = None  # modal coordinates at the start, default 0 [m, torsion: rad]
+    v0: tuple[Number, ...] | None = None  # their rates at the start, default 0 [m/s, rad/s]
+    kind: Literal["beam"] = "beam"  # of body
 
     def __post_init__(self) -> None:
         refuse(_beam_problems(self))
+
+    @property
+    def families(self) -> tuple[int, int, int, int]:
+        """How many modal coordinates: bending y, bending z, stretch, torsion."""
+        y, z = (len(plane.numbers) if plane is not None else 0 for plane in (self.bending_y, self.bending_z))
+        return y, z, len(mode_numbers(self.stretch)), len(mode_numbers(self.torsion))
+
+    @property
+    def n_modes(self) -> int:
+        return sum(self.families)
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """Modal coordinates at the start."""
+        return (0.0,) * self.n_modes if self.q0 is None else self.q0
+
+    @property
+    def start_rate(self) -> tuple[float, ...]:
+        return (0.0,) * self.n_modes if self.v0 is None else self.v0
+
+    @cached_property
+    def _rigid(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        from pliant.model.sections import rigid_moments
+
+        return rigid_moments(self)
+
+    @property
+    def total_mass(self) -> float:
+        return self._rigid[0]
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """Mass centre of the undeformed beam in the body frame [m]."""
+        return self._rigid[1]
+
+    @property
+    def inertia_about_origin(self) -> NDArray[np.float64]:
+        """Of the undeformed beam."""
+        return self._rigid[2]
+
+    @property
+    def inertia_about_centre(self) -> NDArray[np.float64]:
+        c = self.centre
+        return self.inertia_about_origin - self.total_mass * (c @ c * np.eye(3) - np.outer(c, c))
 
     @property
     def is_free_at_start(self) -> bool:
@@ -298,11 +348,20 @@ class Beam:
         return any(plane is not None and plane.is_free_at_start for plane in (self.bending_y, self.bending_z))
 
     @property
+    def has_polar_inertia(self) -> bool:
+        """Whether its sections resist torsion by inertia of their own."""
+        return self.rotary == "section" and (self.rotary_inertia is None or self.rotary_inertia[0] > 0)
+
+    @property
     def has_shear(self) -> bool:
         return self.theory == "timoshenko"
 
 
 def _beam_problems(beam: Beam) -> Iterator[str]:
+    for field in ("q0", "v0"):
+        given = getattr(beam, field)
+        if given is not None and len(given) != beam.n_modes:
+            yield f"{field} has {len(given)} values, but the beam has {beam.n_modes} modal coordinates; give one each"
     for mass in beam.point_masses:
         if mass.x > beam.length:
             yield f"point mass at x = {mass.x} m lies beyond the length {beam.length} m; give x within it"

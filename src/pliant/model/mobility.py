@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model.bodies import Body, quaternion_matrix, rotation_matrix
+from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import listed
 
@@ -45,8 +46,8 @@ def mobility_problems(model: Model) -> Iterator[str]:
             rigid[link.parent] += X.T @ inertias[i] @ X
 
 
-def spatial_inertia(body: Body) -> Array:
-    """(6, 6) about the body's origin."""
+def spatial_inertia(body: Body | Beam) -> Array:
+    """(6, 6) about the body's origin; a beam as if it were rigid, because bending frees no motion from inertia."""
     mass, offset = body.total_mass, body.total_mass * _cross(body.centre)
     return np.block([[mass * np.eye(3), -offset], [offset, body.inertia_about_origin]])
 

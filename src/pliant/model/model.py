@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
 from pliant.model.checks import check_model
+from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import refuse, shown
 from pliant.model.quantities import Name, Number, Positive, Vector, described
@@ -123,12 +124,22 @@ def _base(value: Any) -> Any:
 BaseOrKind = Annotated[Base, BeforeValidator(_base, json_schema_input_type=BaseKind | Base)]
 
 
+def _body_kind(value: Any) -> Any:
+    return value.get("kind", "rigid") if isinstance(value, dict) else getattr(value, "kind", "rigid")
+
+
+AnyBody = Annotated[
+    Annotated[Body, Tag("rigid")] | Annotated[Beam, Tag("beam")],
+    Discriminator(_body_kind),
+]
+
+
 @described
 class Model:
     """A robot: bodies, joints, and what acts on them. SI units, radians; gravity (0, 0, -9.81) unless given."""
 
     name: str  # of the robot
-    bodies: Annotated[tuple[Body, ...], Field(min_length=1)]  # rigid bodies
+    bodies: Annotated[tuple[AnyBody, ...], Field(min_length=1)]  # rigid bodies, and beams (kind = "beam")
     joints: tuple[Joint, ...] = ()  # each carries one body
     base: BaseOrKind = Base()  # how the body without a joint is held; the kind alone will do
     gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
@@ -171,7 +182,7 @@ class Model:
     @property
     def q0(self) -> NDArray[np.float64]:
         """Start coordinates (n_q,); quaternions made unit."""
-        q = np.concatenate([np.zeros(0), *(np.array(link.joint.start, dtype=float) for link in self.links)])
+        q = np.array([x for link in self.links for x in (*link.joint.start, *link.body.start)], dtype=float)
         for four in self.quaternions:
             q[four] /= np.linalg.norm(q[four])
         return q
@@ -179,4 +190,6 @@ class Model:
     @property
     def v0(self) -> NDArray[np.float64]:
         """Start velocities (n_v,)."""
-        return np.concatenate([np.zeros(0), *(np.array(link.joint.start_rate, dtype=float) for link in self.links)])
+        return np.array(
+            [x for link in self.links for x in (*link.joint.start_rate, *link.body.start_rate)], dtype=float
+        )

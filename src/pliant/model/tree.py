@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.model.bodies import Body, Frame, attitude_matrix
+from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Link:
-    """A body with its inboard joint and its place in the state."""
+    """A body with its inboard joint and its place in the state: the joint's coordinates, then the body's modes."""
 
-    body: Body
+    body: Body | Beam
     joint: Joint
     parent: int  # row of the parent, -1 = world
     seat: Frame  # of the joint on the parent
@@ -28,11 +29,23 @@ class Link:
 
     @property
     def q_slice(self) -> slice:
+        """The joint's coordinates."""
         return slice(self.q, self.q + len(self.joint.row.coordinates))
 
     @property
     def v_slice(self) -> slice:
+        """The joint's velocities."""
         return slice(self.v, self.v + len(self.joint.row.velocities))
+
+    @property
+    def q_modes(self) -> slice:
+        """The modal coordinates in q."""
+        return slice(self.q_slice.stop, self.q_slice.stop + self.body.n_modes)
+
+    @property
+    def v_modes(self) -> slice:
+        """Their rates in v."""
+        return slice(self.v_slice.stop, self.v_slice.stop + self.body.n_modes)
 
 
 def find_frame(model: Model, place: str | Frame) -> Frame:
@@ -45,7 +58,7 @@ def find_frame(model: Model, place: str | Frame) -> Frame:
     return Frame(body=place)
 
 
-def base_joint(base: Base, body: Body) -> Joint:
+def base_joint(base: Base, body: Body | Beam) -> Joint:
     """The joint of the body that no declared joint carries."""
     if base.kind == "fixed":
         seat = Frame(body="world", position=base.position, attitude=base.attitude)
@@ -103,15 +116,15 @@ def build_tree(model: Model) -> tuple[Link, ...]:
         joint, seat = joints[body.name], seats[body.name]
         place[body.name] = len(links)
         links.append(Link(body, joint, place[seat.body], seat, q, v))
-        q += len(joint.row.coordinates)
-        v += len(joint.row.velocities)
+        q += len(joint.row.coordinates) + body.n_modes
+        v += len(joint.row.velocities) + body.n_modes
     return tuple(links)
 
 
 def column_names(links: tuple[Link, ...], of: str) -> tuple[str, ...]:
-    """Names of the coordinates or velocities: "elbow", "base.x", "wrist.qw"."""
-    return tuple(
-        f"{link.joint.name}.{part}" if part else link.joint.name
-        for link in links
-        for part in getattr(link.joint.row, of)
-    )
+    """Names of the coordinates or velocities: "elbow", "base.x", "wrist.qw", "link1.mode2"."""
+    names: list[str] = []
+    for link in links:
+        names += [f"{link.joint.name}.{part}" if part else link.joint.name for part in getattr(link.joint.row, of)]
+        names += [f"{link.body.name}.mode{k + 1}" for k in range(link.body.n_modes)]
+    return tuple(names)

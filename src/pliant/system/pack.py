@@ -13,6 +13,7 @@ from pliant.model.joints import Joint
 from pliant.model.model import Model
 from pliant.model.tree import Link, find_frame
 from pliant.system import tables
+from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
@@ -36,22 +37,26 @@ class Packed:
 def pack(model: Model) -> Packed:
     """Write all tables of a model."""
     signals = SignalRows()
+    flexible = FlexibleRows(model.links)
     inputs = _inputs(model)
-    dofs = _dofs(model, signals, inputs)
+    dofs = _dofs(model, signals, inputs, flexible)
     frames, frame_rows = _frames(model)
     loads = _loads(model, signals, frames)
     limits = _limits(model)
     events, event_names = _events(model, limits, frame_rows)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
-    frame_table = rows(len(frames), tables.FRAME)
-    index = {link.body.name: i for i, link in enumerate(model.links)} | {"world": -1}
-    for row, frame in zip(frame_table, frames, strict=True):
-        row.body, row.R_BF, row.p_BF = index[frame.body], frame.matrix.ravel(), frame.position
-    quadratures = _quadratures(model, dofs, loads, limits)
-    bodies = _bodies(model, dofs)
+    seats = {i: flexible.section(link.parent, link.seat.position[0]) for i, link in _on_beams(model, flexible)}
+    frame_table, sections = _frame_table(model, frames, flexible)
+    flexes, points, shapes, point_rows = flexible.finish()
+    for k, key in sections.items():
+        frame_table[k].point = point_rows[key]
+    bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in seats.items()})
+    quadratures = _quadratures(model, dofs, loads, limits, any(np.any(t.D) for t in flexible.tables.values()))
     system = System(
         world=_world(model, bodies, dofs, loads, limits, events, quadratures),
         bodies=bodies,
+        flexes=flexes,
+        points=points,
         dofs=dofs,
         signals=signal_rows,
         frames=frame_table,
@@ -61,6 +66,7 @@ def pack(model: Model) -> Packed:
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
         pool=np.array(signals.pool, np.float64),
+        shapes=shapes,
     )
     return Packed(
         model,
@@ -80,9 +86,29 @@ def _fill(table: Any, contents: list[dict[str, Any]]) -> Any:
     return table
 
 
-def _bodies(model: Model, dofs: Any) -> Any:
+def _on_beams(model: Model, flexible: FlexibleRows) -> list[tuple[int, Link]]:
+    """Links whose joint sits on a flexible body."""
+    return [(i, link) for i, link in enumerate(model.links) if link.parent in flexible.flex_of]
+
+
+def _frame_table(model: Model, frames: list[Frame], flexible: FlexibleRows) -> tuple[Any, dict[int, tuple[int, float]]]:
+    """FRAME rows, and the sections of those that sit on flexible bodies; a body's own frame does not bend."""
+    table = rows(len(frames), tables.FRAME)
+    index = {link.body.name: i for i, link in enumerate(model.links)} | {"world": -1}
+    sections = {}
+    for k, (row, frame) in enumerate(zip(table, frames, strict=True)):
+        row.body, row.point = index[frame.body], -1
+        row.R_BF, row.p_BF = frame.matrix.ravel(), frame.position
+        is_own = k < len(model.links)
+        if row.body in flexible.flex_of and not is_own:
+            sections[k] = flexible.section(int(row.body), frame.position[0])
+            row.p_BF = (0.0, frame.position[1], frame.position[2])
+    return table, sections
+
+
+def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, seats: dict[int, int]) -> Any:
     bodies = rows(len(model.links), tables.BODY)
-    for row, link in zip(bodies, model.links, strict=True):
+    for i, (row, link) in enumerate(zip(bodies, model.links, strict=True)):
         body, joint = link.body, link.joint
         own = dofs[link.v_slice]
         row.parent, row.kind, row.q, row.v = link.parent, KIND[joint.kind], link.q, link.v
@@ -91,7 +117,11 @@ def _bodies(model: Model, dofs: Any) -> Any:
         row.has_ball_spring = not joint.row.has_plain_rates and np.any(own.stiffness > 0)
         row.mass, row.com, row.c = body.total_mass, body.centre, body.total_mass * body.centre
         row.I, row.J = body.inertia_about_centre[UPPER], body.inertia_about_origin[UPPER]
-        row.p_PJ = link.seat.position
+        row.flex, row.point = flexible.flex_of.get(i, -1), seats.get(i, -1)
+        row.p_PJ = link.seat.position if row.point < 0 else (0.0, *link.seat.position[1:])
+        if row.flex >= 0:  # the same integrals as all others of the body
+            t = flexible.tables[i]
+            row.mass, row.c, row.J = t.mass, t.c0, (t.J0 + t.Jr)[UPPER]
         _place_joint(row, link.seat.matrix, joint)
     last_child = {link.parent: i for i, link in enumerate(model.links)}
     for i, row in enumerate(bodies):
@@ -99,10 +129,15 @@ def _bodies(model: Model, dofs: Any) -> Any:
     return bodies
 
 
+def joint_axis(joint: Joint) -> NDArray[np.float64]:
+    """Unit vector in joint axes."""
+    axis = np.array(joint.axis if joint.axis is not None else (0.0, 0.0, 1.0))
+    return np.asarray(axis / np.linalg.norm(axis))
+
+
 def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
     """Seat and axis, and the three matrices of a turn about the axis."""
-    axis = np.array(joint.axis if joint.axis is not None else (0.0, 0.0, 1.0))
-    axis = axis / np.linalg.norm(axis)
+    axis = joint_axis(joint)
     x, y, z = axis
     along = np.outer(axis, axis)
     row.R_PJ, row.axis = R_PJ.ravel(), axis
@@ -111,8 +146,9 @@ def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
     row.R_one = (R_PJ @ along).ravel()
 
 
-def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int]) -> Any:
+def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: FlexibleRows) -> Any:
     dofs = rows(len(model.velocities), tables.DOF)
+    dofs.q = dofs.motor = dofs.motion = dofs.input = dofs.tilt = -1
     for i, link in enumerate(model.links):
         joint = link.joint
         given = {
@@ -128,7 +164,15 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int]) -> Any:
             row.motor = signals.add(given["motor"][k])
             row.motion = _motion_row(signals, given["motion"][k])
             row.input = inputs.get(link.v + k, -1)
+            row.tilt = flexible.tilt(i, joint_axis(joint)) if _is_turn(joint, k) else -1
+        dofs.body[link.v_modes] = i
+        dofs.q[link.v_modes] = np.arange(link.q_modes.start, link.q_modes.stop)
     return dofs
+
+
+def _is_turn(joint: Joint, k: int) -> bool:
+    """Whether velocity k turns the body about the joint's one axis."""
+    return joint.kind in ("revolute", "cylindrical", "planar") and joint.row.angles[k]
 
 
 def _motion_row(signals: SignalRows, motion: Any) -> int:
@@ -240,11 +284,11 @@ def _outputs(model: Model, frame_rows: dict[str, int]) -> Any:
     return outputs
 
 
-def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any) -> list[int]:
+def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_beams: bool) -> list[int]:
     """Only works that can occur in this model are integrated."""
     occurs = {
         Power.MOTOR: np.any(dofs.motor >= 0) or np.any(dofs.input >= 0),
-        Power.DAMPER: np.any(dofs.damping > 0),
+        Power.DAMPER: np.any(dofs.damping > 0) or has_damped_beams,
         Power.LOAD: len(loads) > 0,
         Power.DRIVE: np.any(dofs.motion >= 0),
         Power.LIMIT: np.any(limits.stiffness > 0) if len(limits) else False,
@@ -282,6 +326,8 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
 def _is_planar(links: tuple[Link, ...], bodies: Any) -> bool:
     """All joints turn about z or slide in x-y, and no seat tilts z."""
     for link, row in zip(links, bodies, strict=True):
+        if row.flex >= 0:
+            return False
         x, y, z = row.axis
         is_flat = {
             "fixed": True,
@@ -297,5 +343,5 @@ def _is_planar(links: tuple[Link, ...], bodies: Any) -> bool:
 def _is_spherical_chain(links: tuple[Link, ...], bodies: Any) -> bool:
     serial = all(link.parent == i - 1 for i, link in enumerate(links))
     kinds = [link.joint.kind for link in links]
-    plain = not np.any(bodies.has_armature) and not np.any(bodies.is_driven)
+    plain = not np.any(bodies.has_armature) and not np.any(bodies.is_driven) and not np.any(bodies.flex >= 0)
     return serial and plain and kinds[0] in ("spherical", "floating") and all(kind == "spherical" for kind in kinds[1:])

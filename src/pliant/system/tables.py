@@ -73,19 +73,22 @@ BODY = np.dtype(
         ("kind", np.int64),  # JointKind of the inboard joint
         ("q", np.int64),  # first coordinate
         ("v", np.int64),  # first velocity
-        ("n_q", np.int64),
+        ("n_q", np.int64),  # of the joint; modal coordinates follow
         ("n_v", np.int64),
+        ("flex", np.int64),  # row in flexes, -1 = rigid
+        ("point", np.int64),  # row in points: the section of a flexible parent that carries the joint, -1 = none
         ("is_leaf", np.int64),  # no body hangs on it
         ("is_last_child", np.int64),  # the last of its parent's children, so the first met on the way inward
         ("is_driven", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
+        # of a flexible body: undeformed, J with the inertia of its sections
         ("mass", np.float64),  # [kg]
         ("c", np.float64, (3,)),  # first moment, mass times mass centre [kg m] B
         ("J", np.float64, (6,)),  # inertia about the body origin [kg m^2] B
         ("com", np.float64, (3,)),  # mass centre [m] B
         ("I", np.float64, (6,)),  # inertia about the mass centre [kg m^2] B
-        ("R_PJ", np.float64, (9,)),  # joint seat in the parent
+        ("R_PJ", np.float64, (9,)),  # joint seat in the parent (on a flexible parent: in the section)
         ("p_PJ", np.float64, (3,)),  # [m] P
         ("axis", np.float64, (3,)),  # unit, J (and B: the axis is not turned by its own joint)
         # a turn by angle a about the axis: R_PB = cos(a) R_cos + sin(a) R_sin + R_one
@@ -103,6 +106,7 @@ DOF = np.dtype(
         ("motor", np.int64),  # signal row, -1 = none
         ("motion", np.int64),  # signal row of the prescribed motion, -1 = free
         ("input", np.int64),  # held controller command, -1 = none
+        ("tilt", np.int64),  # in shapes: turn of the first section about the axis per mode of the body, -1 = none
         ("stiffness", np.float64),  # [N/m, N m/rad]
         ("rest", np.float64),  # [m, rad]
         ("damping", np.float64),  # [N s/m, N m s/rad]
@@ -130,8 +134,64 @@ SIGNAL = np.dtype(
 FRAME = np.dtype(
     [
         ("body", np.int64),  # -1 = world
-        ("R_BF", np.float64, (9,)),
-        ("p_BF", np.float64, (3,)),  # [m] B
+        ("point", np.int64),  # row in points: the section that carries it, -1 = the body itself
+        ("R_BF", np.float64, (9,)),  # on a section: in its axes
+        ("p_BF", np.float64, (3,)),  # [m] B, on a section: in its axes, from the beam's axis
+    ],
+    align=True,
+)
+
+# One row per flexible body. m modes in the order y bending, z bending, stretch, torsion; M components: the n_3 modes
+# that translate, then n_r shortening functions; n_b bending modes. Named places are first entries in shapes (constants,
+# see beams/integrals.py) and in work.flex (what kernels/flexible fills).
+FLEX = np.dtype(
+    [
+        ("body", np.int64),
+        ("m", np.int64),
+        ("n_y", np.int64),
+        ("n_b", np.int64),  # n_y + n_z
+        ("n_3", np.int64),  # n_b + stretch
+        ("n_r", np.int64),
+        ("M", np.int64),
+        ("first_point", np.int64),  # rows in points
+        ("end_point", np.int64),
+        # in shapes
+        ("C1", np.int64),  # (M)
+        ("X1", np.int64),  # (M)
+        ("P", np.int64),  # (M, M)
+        ("Q", np.int64),  # (n_r, n_b, n_b)
+        ("Jr1", np.int64),  # (m, 3): one column after the other
+        ("Jr2", np.int64),  # (m, m)
+        ("K", np.int64),  # (m, m)
+        ("Dm", np.int64),  # (m, m)
+        # in work.flex
+        ("d", np.int64),  # (m) modal coordinates
+        ("e", np.int64),  # (m) their rates
+        ("edot", np.int64),  # (m) and accelerations
+        ("D", np.int64),  # (M) amplitudes of the components
+        ("Dd", np.int64),  # (M) their rates
+        ("U", np.int64),  # (n_r, n_b) Q_r d
+        ("b", np.int64),  # (n_r) -e^T Q_r e
+        ("a", np.int64),  # (M, 3) int s x Phi dm
+        ("F", np.int64),  # (M) velocity-dependent force on each component
+        ("rd", np.int64),  # (m, 6) coupling of mode and frame: force, moment
+        ("dd", np.int64),  # (m, m) modal inertia, lower triangle; then its factor
+        ("pd", np.int64),  # (m) modal force
+        ("Y", np.int64),  # (m, 6) and (m): half solves of the articulated recursion
+        ("y", np.int64),
+    ],
+    align=True,
+)
+
+# A section of a flexible body: seat of a joint, or carrier of frames.
+POINT = np.dtype(
+    [
+        ("flex", np.int64),
+        ("x", np.float64),  # material coordinate [m]
+        ("phi", np.int64),  # in shapes (n_3): values of the translating modes
+        ("theta", np.int64),  # in shapes (m): section angle per mode: bz of y, by of z, bx of torsion modes
+        ("H", np.int64),  # in shapes (n_b, n_b): shortening up to x
+        ("Lambda", np.int64),  # in work.flex (m, 6): velocity and angular velocity of the section per modal rate
     ],
     align=True,
 )
@@ -209,6 +269,8 @@ class System(NamedTuple):
 
     world: Any  # one row
     bodies: Any
+    flexes: Any  # flexible bodies
+    points: Any  # sections of flexible bodies
     dofs: Any
     signals: Any
     frames: Any
@@ -218,6 +280,7 @@ class System(NamedTuple):
     quadratures: Any  # int64: which work column each z is
     links: Any  # int64: signal rows of sums and products
     pool: Any  # float64: cubic tables
+    shapes: Any  # float64: shape integrals and values
 
 
 def rows(count: int, dtype: np.dtype) -> Any:
@@ -230,6 +293,8 @@ def empty_system() -> System:
     return System(
         world=rows(1, WORLD),
         bodies=rows(0, BODY),
+        flexes=rows(0, FLEX),
+        points=rows(0, POINT),
         dofs=rows(0, DOF),
         signals=rows(0, SIGNAL),
         frames=rows(0, FRAME),
@@ -239,4 +304,5 @@ def empty_system() -> System:
         quadratures=np.zeros(0, np.int64),
         links=np.zeros(0, np.int64),
         pool=np.zeros(0, np.float64),
+        shapes=np.zeros(0, np.float64),
     )

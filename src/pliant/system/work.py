@@ -11,6 +11,7 @@ BODY_WORK = np.dtype(
         # filled by kinematics/tree.py: move
         ("R", np.float64, (9,)),  # R_PB
         ("o", np.float64, (3,)),  # from the parent's origin to this body's [m] P
+        ("o_E", np.float64, (3,)),  # from the section that carries the joint; only where the parent is flexible [m] P
         ("v", np.float64, (3,)),  # velocity of the body origin [m/s] B
         ("w", np.float64, (3,)),  # angular velocity [rad/s] B
         ("v_J", np.float64, (3,)),  # velocity across the joint [m/s] B
@@ -68,6 +69,23 @@ DOF_WORK = np.dtype(
     align=True,
 )
 
+# a section of a flexible body; all in B
+POINT_WORK = np.dtype(
+    [
+        # filled by kernels/flexible/sections.py: move_section
+        ("s", np.float64, (3,)),  # place [m]
+        ("R", np.float64, (9,)),  # section axes to B
+        ("v", np.float64, (3,)),  # velocity [m/s]
+        ("w", np.float64, (3,)),  # angular velocity [rad/s]
+        ("gv", np.float64, (3,)),  # acceleration left when those of the body and of its modes vanish [m/s^2]
+        ("gw", np.float64, (3,)),  # [rad/s^2]
+        # filled by accelerate_section
+        ("a", np.float64, (3,)),  # acceleration minus gravity [m/s^2]
+        ("al", np.float64, (3,)),  # angular acceleration [rad/s^2]
+    ],
+    align=True,
+)
+
 SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.float64)], align=True)
 
 # discrete phase, one row per limit (later: contact); written only by the event handler
@@ -91,6 +109,8 @@ class Work(NamedTuple):
 
     run: Any  # one row
     bodies: Any
+    points: Any
+    flex: Any  # float64: modal blocks of the flexible bodies, laid out by FLEX and POINT
     dofs: Any
     signals: Any
     phase: Any
@@ -101,6 +121,13 @@ class Work(NamedTuple):
     reaction: Any  # (n_bodies, 6) wrench by the parent on the child, child axes; for outputs
     no_reaction: Any  # (0, 6): says that reactions are not wanted
     matrix: Any  # (n_v, n_v), private to the running formulation
+
+
+def flex_size(system: System) -> int:
+    """Entries of work.flex: what the last row of FLEX and POINT ends with."""
+    ends = [int(row.y + row.m) for row in system.flexes]
+    ends += [int(row.Lambda + 6 * system.flexes[row.flex].m) for row in system.points]
+    return max(ends, default=0)
 
 
 def new_work(system: System, n_inputs: int = 0) -> Work:
@@ -114,6 +141,8 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     return Work(
         run=rows(1, RUN),
         bodies=bodies,
+        points=rows(len(system.points), POINT_WORK),
+        flex=np.zeros(flex_size(system)),
         dofs=dofs,
         signals=rows(len(system.signals), SIGNAL_WORK),
         phase=rows(len(system.limits), PHASE),

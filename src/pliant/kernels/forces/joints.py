@@ -21,10 +21,45 @@ def motor_force(system, work, j):
 
 
 @kernel
+def seen(system, q, j):
+    """What springs and limits of velocity j see: its coordinate, and the tilt of a flexible child's first section."""
+    dof = system.dofs[j]
+    angle = q[dof.q]
+    if dof.tilt >= 0:
+        body = system.bodies[dof.body]
+        for k in range(system.flexes[body.flex].m):
+            angle += system.shapes[dof.tilt + k] * q[body.q + body.n_q + k]
+    return angle
+
+
+@kernel
+def seen_rate(system, v, j):
+    """What dampers and motors of velocity j see."""
+    dof = system.dofs[j]
+    rate = v[j]
+    if dof.tilt >= 0:
+        body = system.bodies[dof.body]
+        for k in range(system.flexes[body.flex].m):
+            rate += system.shapes[dof.tilt + k] * v[body.v + body.n_v + k]
+    return rate
+
+
+@kernel
 def spring_force(system, q, j):
     """Spring of a velocity that is the rate of a coordinate."""
     dof = system.dofs[j]
-    return -dof.stiffness * (q[dof.q] - dof.rest) if dof.q >= 0 else 0.0
+    return -dof.stiffness * (seen(system, q, j) - dof.rest) if dof.q >= 0 else 0.0
+
+
+@kernel
+def add_joint_force(system, work, j, force):
+    """A force between the two sections that meet: on velocity j, and on the modes that tilt the first section."""
+    work.dofs[j].tau += force
+    dof = system.dofs[j]
+    if dof.tilt >= 0:
+        body = system.bodies[dof.body]
+        for k in range(system.flexes[body.flex].m):
+            work.dofs[body.v + body.n_v + k].tau += system.shapes[dof.tilt + k] * force
 
 
 @kernel
@@ -34,8 +69,8 @@ def limit_force(system, work, q, v, k):
     if not work.phase[limit.phase].is_active:
         return 0.0
     side = limit.side
-    depth = side * (q[system.dofs[limit.dof].q] - limit.bound)
-    return -side * max(0.0, limit.stiffness * depth + limit.damping * side * v[limit.dof])
+    depth = side * (seen(system, q, limit.dof) - limit.bound)
+    return -side * max(0.0, limit.stiffness * depth + limit.damping * side * seen_rate(system, v, limit.dof))
 
 
 @kernel
@@ -43,7 +78,7 @@ def set_phase(system, work, q):
     """The phase a state alone tells: which stops are pressed."""
     for k in range(len(system.limits)):
         limit = system.limits[k]
-        depth = limit.side * (q[system.dofs[limit.dof].q] - limit.bound)
+        depth = limit.side * (seen(system, q, limit.dof) - limit.bound)
         work.phase[limit.phase].is_active = depth > 0.0 and not limit.is_hard
 
 
@@ -90,25 +125,28 @@ def gather_joint_forces(system, work, q, v):
     """tau of every velocity and the powers of motors, dampers and limits."""
     motor_power, damper_power, limit_power = 0.0, 0.0, 0.0
     for j in range(len(system.dofs)):
-        dof, x = system.dofs[j], work.dofs[j]
-        tau = x.tau_extra
+        work.dofs[j].tau = work.dofs[j].tau_extra
+    for j in range(len(system.dofs)):
+        dof = system.dofs[j]
+        force = 0.0
         if dof.stiffness != 0.0 and dof.q >= 0:
-            tau += spring_force(system, q, j)
+            force += spring_force(system, q, j)
         if dof.damping != 0.0:
-            tau -= dof.damping * v[j]
-            damper_power -= dof.damping * v[j] * v[j]
+            rate = seen_rate(system, v, j)
+            force -= dof.damping * rate
+            damper_power -= dof.damping * rate * rate
         if dof.motor >= 0 or dof.input >= 0:
             torque = motor_force(system, work, j)
-            tau += torque
-            motor_power += torque * v[j]
+            force += torque
+            motor_power += torque * seen_rate(system, v, j)
         if dof.motion >= 0:
-            x.motion_vdot = work.signals[dof.motion].sddot
-        x.tau = tau
+            work.dofs[j].motion_vdot = work.signals[dof.motion].sddot
+        add_joint_force(system, work, j, force)
     for k in range(len(system.limits)):
         force = limit_force(system, work, q, v, k)
         j = system.limits[k].dof
-        work.dofs[j].tau += force
-        limit_power += force * v[j]
+        add_joint_force(system, work, j, force)
+        limit_power += force * seen_rate(system, v, j)
     if system.world[0].has_ball_springs:
         for i in range(len(system.bodies)):
             if system.bodies[i].has_ball_spring:

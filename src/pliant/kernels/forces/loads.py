@@ -2,12 +2,25 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, vec
+from pliant.kernels.flexible.sections import push_section, section_offset
 from pliant.system.tables import Power
 
 
 @kernel
 def component(work, row):
     return work.signals[row].s if row >= 0 else 0.0
+
+
+@kernel
+def load_section(system, work, frame, value, is_couple):
+    """A force or couple (body axes) at a frame on a section; its power."""
+    section = work.points[frame.point]
+    if is_couple:
+        push_section(system, work, frame.point, (0.0, 0.0, 0.0), value)
+        return dot(value, vec(section.w))
+    moment = cross(section_offset(work, frame.point, vec(frame.p_BF)), value)
+    push_section(system, work, frame.point, value, moment)
+    return dot(value, vec(section.v)) + dot(moment, vec(section.w))
 
 
 @kernel
@@ -29,7 +42,11 @@ def gather_loads(system, work):
             component(work, load.signal[2]),
         )
         value = mul(mat(frame.R_BF), given) if load.is_follower else mul_t(mat(x.R_WB), given)
-        if load.is_couple:
+        if frame.point >= 0:
+            if load.is_follower:
+                value = section_offset(work, frame.point, value)
+            power += load_section(system, work, frame, value, load.is_couple)
+        elif load.is_couple:
             put(x.n, add(vec(x.n), value))
             power += dot(value, vec(x.w))
         else:

@@ -1,6 +1,7 @@
 """Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base.
 
 I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; s = (sv, sw) a column of S.
+The modes of a flexible body are eliminated before its joint (articulated_modes.py).
 A joint with several velocities is passed one velocity at a time (half solves), so every update is a symmetric rank-1
 subtraction and nothing is ever symmetrised: long spherical chains keep their digits [boltzmannhamel]."""
 
@@ -35,6 +36,8 @@ from pliant.kernels.algebra.vec3 import (
     turn_mat,
     vec,
 )
+from pliant.kernels.flexible.sections import accelerate_sections
+from pliant.kernels.formulations.articulated_modes import give_modes, pass_modes, put_own_modes, solve_modes
 from pliant.kernels.formulations.articulated_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
@@ -135,16 +138,23 @@ def pass_revolute(work, body, x, A, B, C, pf, pn):
 
 
 @kernel
-def give_to_parent(body, parent, x, y, A, B, C, pf, pn):
+def give_to_parent(system, work, body, parent, x, y, A, B, C, pf, pn):
     """Turn Ia, pa into parent axes, shift to the parent's origin, add.
 
     The child that is met first adds to the parent's own inertia."""
     R, o = mat(x.R), vec(x.o)
     A, B, C = turn_sym(R, A), turn_mat(R, B), turn_sym(R, C)
     pf, pn = mul(R, pf), mul(R, pn)
+    if body.point >= 0:
+        o = vec(x.o_E)
     B, C = shift_inertia(A, B, C, o)
     pn = add(pn, cross(o, pf))
-    A0, B0, C0, f0, n0 = own(parent, y) if body.is_last_child else gathered(y)
+    if body.point >= 0:
+        give_modes(system, work, body.point, A, B, C, pf, pn)
+        s = vec(work.points[body.point].s)
+        B, C = shift_inertia(A, B, C, s)
+        pn = add(pn, cross(s, pf))
+    A0, B0, C0, f0, n0 = own(parent, y) if body.is_last_child and parent.flex < 0 else gathered(y)
     put_gathered(y, add_sym(A0, A), add_mat(B0, B), add_sym(C0, C), add(f0, pf), add(n0, pn))
 
 
@@ -164,12 +174,17 @@ def inward(system, work, keeps_all):
     """From the tips to the root. Returns False and names the body if a pivot is not positive.
 
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
+    for k in range(len(system.flexes)):
+        put_own_modes(system, work, k)
     for i in range(len(system.bodies) - 1, -1, -1):
         body, x = system.bodies[i], work.bodies[i]
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_driven:
             zv, zw = add_drive(work, body, x, zv, zw)
-        A, B, C, pf, pn = own(body, x) if body.is_leaf else gathered(x)
+        if body.flex >= 0 and not pass_modes(system, work, body.flex):
+            work.run[0].body = i
+            return False
+        A, B, C, pf, pn = own(body, x) if body.is_leaf and body.flex < 0 else gathered(x)
         if body.is_leaf and (keeps_all or body.is_driven):
             put_gathered(x, A, B, C, pf, pn)
         pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))
@@ -187,7 +202,8 @@ def inward(system, work, keeps_all):
             work.run[0].body = i
             return False
         if body.parent >= 0:
-            give_to_parent(body, system.bodies[body.parent], x, work.bodies[body.parent], A, B, C, pf, pn)
+            y = work.bodies[body.parent]
+            give_to_parent(system, work, body, system.bodies[body.parent], x, y, A, B, C, pf, pn)
     return True
 
 
@@ -202,8 +218,12 @@ def outward(system, work, vdot):
             a, al = mul_t(R, scale(-1.0, g)), ZERO
         else:
             parent = work.bodies[body.parent]
-            al = vec(parent.al)
-            a = mul_t(R, add(vec(parent.a), cross(al, o)))
+            a, al = vec(parent.a), vec(parent.al)
+            if body.point >= 0:
+                # z holds the section's own bias
+                section = work.points[body.point]
+                a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
+            a = mul_t(R, add(a, cross(al, o)))
             al = mul_t(R, al)
         if body.kind == JointKind.SPHERICAL and not body.has_armature:
             l, t = sym(x.l), vec(x.t)
@@ -222,11 +242,14 @@ def outward(system, work, vdot):
             a, al = add_drive(work, body, x, a, al)
         put(x.a, add(a, vec(x.zv)))
         put(x.al, add(al, vec(x.zw)))
+        if body.flex >= 0:
+            solve_modes(system, work, body.flex, vdot)
+            accelerate_sections(system, work, system.flexes[body.flex])
 
 
 @kernel
 def transmitted(x):
-    """Wrench of the joint on the body: I A + p with the articulated inertia of the body."""
+    """Wrench of the joint on the body: I A + p with the articulated inertia of the body, modes eliminated."""
     a, al = vec(x.a), vec(x.al)
     force = add(vec(x.pf), add(mul_sym(sym(x.A), a), mul(mat(x.B), al)))
     moment = add(vec(x.pn), add(mul_t(mat(x.B), a), mul_sym(sym(x.C), al)))

@@ -120,3 +120,6 @@ def rates(system, q, v, qdot):
         else:
             for m in range(body.n_v):
                 qdot[i + m] = v[j + m]
+        if body.flex >= 0:
+            for m in range(system.flexes[body.flex].m):
+                qdot[i + body.n_q + m] = v[j + body.n_v + m]

@@ -2,36 +2,52 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec
+from pliant.kernels.flexible.body import bend
+from pliant.kernels.flexible.sections import move_sections, section_offset
 from pliant.kernels.kinematics.joints import ZERO, cross_joint
 
 
 @kernel
 def move(system, work, q, v):
-    """R, o, v, w and z of every body, from the root out."""
+    """R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
     bodies = system.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], work.bodies[i]
         R, o, v_J, w_J, sd_v, sd_w = cross_joint(body, x, q, v)
-        put_mat(x.R, R)
-        put(x.o, o)
         put(x.v_J, v_J)
         put(x.w_J, w_J)
         zv, zw = add(sd_v, cross(w_J, v_J)), sd_w
         if body.parent < 0:
             put(x.v, v_J)
             put(x.w, w_J)
+            put(x.o, o)
         else:
             parent = work.bodies[body.parent]
-            w_P = vec(parent.w)
+            v_P, w_P = vec(parent.v), vec(parent.w)
+            if body.point >= 0:
+                section = work.points[body.point]
+                R, o = matmul(mat(section.R), R), section_offset(work, body.point, o)
+                v_P, w_P, gw = vec(section.v), vec(section.w), vec(section.gw)
+                zv = add(zv, mul_t(R, add(vec(section.gv), cross(gw, o))))
+                zw = add(zw, mul_t(R, gw))
+                put(x.o, add(vec(section.s), o))
+                put(x.o_E, o)
+            else:
+                put(x.o, o)
             w_E = mul_t(R, w_P)
             sweep = cross(w_P, o)
-            put(x.v, add(mul_t(R, add(vec(parent.v), sweep)), v_J))
+            put(x.v, add(mul_t(R, add(v_P, sweep)), v_J))
             put(x.w, add(w_E, w_J))
-            # z = w_E x (w_E x o) + 2 w_E x v_J + w_J x v_J + S' u
+            # z = X g_p + w_E x (w_E x o) + 2 w_E x v_J + w_J x v_J + S' u
             zv = add(zv, add(mul_t(R, cross(w_P, sweep)), scale(2.0, cross(w_E, v_J))))
             zw = add(zw, cross(w_E, w_J))
+        put_mat(x.R, R)
         put(x.zv, zv)
         put(x.zw, zw)
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            bend(system, work, f, q, v)
+            move_sections(system, work, f)
 
 
 @kernel
@@ -56,16 +72,22 @@ def frame_placement(system, work, k):
     if frame.body < 0:
         return mat(frame.R_BF), vec(frame.p_BF)
     x = work.bodies[frame.body]
-    R = mat(x.R_WB)
-    return matmul(R, mat(frame.R_BF)), add(vec(x.p_WB), mul(R, vec(frame.p_BF)))
+    R, R_BF, p = mat(x.R_WB), mat(frame.R_BF), vec(frame.p_BF)
+    if frame.point >= 0:
+        section = work.points[frame.point]
+        R_BF, p = matmul(mat(section.R), R_BF), add(vec(section.s), section_offset(work, frame.point, p))
+    return matmul(R, R_BF), add(vec(x.p_WB), mul(R, p))
 
 
 @kernel
 def frame_velocity(system, work, k):
-    """World velocity of the origin of frame k and angular velocity of its body, both in world axes, after place."""
+    """World velocity of the origin of frame k and its angular velocity, both in world axes, after place."""
     frame = system.frames[k]
     if frame.body < 0:
         return ZERO, ZERO
     x = work.bodies[frame.body]
-    R, w = mat(x.R_WB), vec(x.w)
-    return mul(R, add(vec(x.v), cross(w, vec(frame.p_BF)))), mul(R, w)
+    R, v, w, p = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF)
+    if frame.point >= 0:
+        section = work.points[frame.point]
+        v, w, p = vec(section.v), vec(section.w), section_offset(work, frame.point, p)
+    return mul(R, add(v, cross(w, p))), mul(R, w)

@@ -63,6 +63,22 @@ def beam_values(beam: Beam, x: Array) -> BeamValues:
     return made._replace(rotary=np.outer(beam.rotary_inertia, np.ones(np.shape(x))))
 
 
+def rigid_moments(beam: Beam) -> tuple[float, Array, Array]:
+    """Of the undeformed beam: mass, mass centre (3), inertia about its start (3, 3) with that of its sections."""
+    stations = breakpoints(beam.section) * beam.length
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    half = 0.5 * np.diff(stations)[:, None]
+    x = (0.5 * (stations[1:] + stations[:-1])[:, None] + half * nodes).ravel()
+    weights = (half * weights).ravel()
+    values = beam_values(beam, x)
+    lumps = beam.point_masses
+    x = np.concatenate([x, [one.x for one in lumps]])
+    dm = np.concatenate([weights * values.mass, [one.mass for one in lumps]])
+    turning = values.rotary @ weights if beam.rotary != "none" else np.zeros(3)
+    inertia = np.diag(turning + (dm @ x**2) * np.array([0.0, 1.0, 1.0]))
+    return float(dm.sum()), np.array([dm @ x / dm.sum(), 0.0, 0.0]), inertia
+
+
 def material_values(material: Material, section: SectionValues, mass: Array | None = None) -> BeamValues:
     """A section filled with a material; mass per length as given, or by density."""
     E, G = material.young, material.shear

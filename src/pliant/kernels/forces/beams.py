@@ -1,0 +1,23 @@
+"""Elastic and damping forces of flexible bodies on their modes: -K d - D e; their damping power."""
+
+from pliant.kernels._jit import routine
+from pliant.system.tables import Power
+
+
+@routine
+def gather_beam_forces(system, work):
+    """Add to tau of the modes; after move."""
+    x, shapes = work.flex, system.shapes
+    power = 0.0
+    for i in range(len(system.flexes)):
+        f = system.flexes[i]
+        body = system.bodies[f.body]
+        first = body.v + body.n_v
+        for j in range(f.m):
+            elastic, damping = 0.0, 0.0
+            for l in range(f.m):
+                elastic += shapes[f.K + j * f.m + l] * x[f.d + l]
+                damping += shapes[f.Dm + j * f.m + l] * x[f.e + l]
+            work.dofs[first + j].tau -= elastic + damping
+            power -= damping * x[f.e + j]
+    work.power[Power.DAMPER] += power
