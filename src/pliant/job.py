@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.cases.case import Case, Figure, Setting, unknown_key
+from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
 from pliant.errors import ModelError
 from pliant.files import make_folder
 from pliant.io.result_file import save_summary
@@ -46,11 +46,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished job."""
+    """A finished job. Of several runs, result and figures are those of the first; the others have a label."""
 
     job: Job
     result: Result
     figures: dict[str, float]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def figure_table(self) -> dict[str, Figure]:
@@ -83,13 +84,34 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
-    """Simulate, work out the figures, write the three files."""
-    result = simulate(job.model, progress=progress, **job.options)
-    figures = job.case.figures(result) if job.case else {}
-    outcome = Outcome(job, result, figures)
+    """Simulate (once, or every variant of the case), work out the figures, write the files."""
+    variants = job.case.variants(job.settings) if job.case else {}
+    if not variants or job.case is None:
+        result = simulate(job.model, progress=progress, **job.options)
+        outcome = Outcome(job, result, job.case.figures(result) if job.case else {})
+        _write(outcome, {})
+        return outcome
+    case, results = job.case, {}
+    for label, settings in variants.items():
+        results[label] = simulate(case.build(settings), progress=progress, **job.options)
+    first, *others = results
+    figures = case.figures(results[first])
+    for label in others:
+        prefix = label.replace("-", "_").replace(" ", "_")
+        figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
+    outcome = Outcome(job, results[first], figures, case.conclude(job.settings, results))
+    _write(outcome, results)
+    return outcome
+
+
+def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
+    """summary.json, result.nc (of variants one each) and report.html."""
+    job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
     save_summary(job.out / "summary.json", job.name, used, figures, result)
     result.save(job.out / "result.nc")
+    for label, other in list(variants.items())[1:]:
+        other.save(job.out / f"result-{label.replace(' ', '-')}.nc")
     panels = job.case.panels(job.settings) if job.case else ()
     table = (
         outcome.figure_table
@@ -105,8 +127,9 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
         settings=used,
         figure_table=table,
         setting_table=job.case.settings if job.case else {},
+        variants=variants,
+        findings=outcome.findings,
     )
-    return outcome
 
 
 def _unexpected(row: Figure) -> Figure:

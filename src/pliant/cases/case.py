@@ -98,6 +98,30 @@ class Panel:
     title: str
     unit: str
     curves: tuple[tuple[str, str], ...]
+    window: tuple[float, float] | None = None  # of time [s]; the whole run unless given
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A chart over something other than time: curves of (label, x, y)."""
+
+    title: str
+    unit: str
+    across: str
+    across_unit: str
+    curves: tuple[tuple[str, Any, Any], ...]
+    is_log: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What several runs say together: a sentence or two, a table, and charts over something other than time."""
+
+    title: str
+    text: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    charts: tuple[Lines, ...] = ()
 
 
 def vector_panel(title: str, unit: str, output: str, first: int = 0) -> Panel:
@@ -118,6 +142,9 @@ class Case:
     figure_table: Mapping[str, Figure]
     panels: Callable[[dict[str, Any]], tuple[Panel, ...]]
     run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
+    # settings of several runs in place of one, by label; the first is the one that result.nc holds
+    variants: Callable[[dict[str, Any]], Mapping[str, dict[str, Any]]] = lambda settings: {}
+    conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Defaults overridden by what is given; unknown keys are refused."""
@@ -136,6 +163,18 @@ def peak(result: Result, output: str, columns: slice = slice(None)) -> float:
         return float(np.max(np.linalg.norm(result.outputs[output][:, columns], axis=1)))
     for _ in range(2):
         size = np.linalg.norm(result.outputs_at(t)[output][:, columns], axis=1)
+        k = int(np.argmax(size))
+        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
+    return float(np.max(size))
+
+
+def coordinate_peak(result: Result, column: int) -> float:
+    """Largest size of a coordinate over the run, from the dense output."""
+    if result.dense is None or len(result.dense.starts) == 0:
+        return float(np.max(np.abs(result.q[:, column])))
+    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], 4001))
+    for _ in range(3):
+        size = np.abs(result.at(t)[0][:, column])
         k = int(np.argmax(size))
         t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
     return float(np.max(size))

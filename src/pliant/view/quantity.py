@@ -17,7 +17,7 @@ from pliant.view.svg import Array
 FINE = 800  # points of the uniform grid on which curves of the state are drawn
 MOST_CURVES = 6  # in one chart made here
 MOST_CHARTS = 2  # of one kind of quantity
-MOST_PLACEMENTS = 400_000  # bodies times instants
+MOST_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
 UNITS = {
     "position": ("m", "xyz"),
     "velocity": ("m/s", "xyz"),
@@ -37,6 +37,8 @@ class Panel(Protocol):
     def unit(self) -> str: ...
     @property
     def curves(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def window(self) -> tuple[float, float] | None: ...
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Chart:
     title: str
     unit: str
     curves: tuple[tuple[str, str], ...]
+    window: tuple[float, float] | None = None
 
 
 # --- values -----------------------------------------------------------------------------------------------------
@@ -62,10 +65,11 @@ def dense_range(result: Result) -> tuple[float, float]:
 
 
 class Quantities:
-    """Curves of one run by name. Coordinates and rates are smooth between the steps where there is dense output."""
+    """Curves of one run by name, over all of it or a window of time; smooth between steps if there is dense output."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, window: tuple[float, float] | None = None) -> None:
         self.result = result
+        self.window = window
 
     def curve(self, quantity: str) -> tuple[Array, Array]:
         """(t, values) of a quantity; a message lists what there is."""
@@ -75,9 +79,11 @@ class Quantities:
         if quantity.endswith(".rate") and quantity.removesuffix(".rate") in model.velocities:
             return self.times, self.state[1][:, model.velocities.index(quantity.removesuffix(".rate"))]
         if quantity == "total":
-            return result.t, self.total
+            return self._rows(self.total)
         if quantity in result.energy:
-            return result.t, result.energy[quantity]
+            return self._rows(result.energy[quantity])
+        if quantity == "contacts" or quantity.startswith("contacts."):
+            return self._contact_count(quantity.partition(".")[2])
         name, column = _component(quantity)
         if name in result.outputs and column < result.outputs[name].shape[1]:
             return self._output(name, column)
@@ -90,24 +96,35 @@ class Quantities:
         for name, values in self.result.outputs.items():
             yield from (f"{name}[{k}]" for k in range(values.shape[1]))
         yield from ("total", *self.result.energy)
+        if len(self.result.contacts):
+            yield from ("contacts", *(f"contacts.{point}" for point in dict.fromkeys(self.result.contacts["point"])))
 
     @cached_property
     def times(self) -> Array:
         """A uniform grid and the accepted steps; the rows alone without dense output."""
+        rows = self.result.t
+        if self.window is not None:
+            rows = rows[(rows >= self.window[0]) & (rows <= self.window[1])]
         if not has_dense(self.result):
-            return self.result.t
+            return rows
         first, last = dense_range(self.result)
-        return np.clip(np.union1d(self.result.t, np.linspace(first, last, FINE)), first, last)
+        low, high = self.window or (first, last)
+        return np.clip(np.union1d(rows, np.linspace(low, high, FINE)), first, last)
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
         """q and v at times."""
-        return self.result.at(self.times) if has_dense(self.result) else (self.result.q, self.result.v)
+        if has_dense(self.result):
+            return self.result.at(self.times)
+        chosen = np.isin(self.result.t, self.times)
+        return self.result.q[chosen], self.result.v[chosen]
 
     @cached_property
-    def placements(self) -> tuple[Array, Array]:
-        """Of the bodies at times."""
-        return self.result.placements(self.times)
+    def outputs(self) -> dict[str, Array] | None:
+        """All outputs at times; None where that would take too long."""
+        n_bodies = len(self.result.model.links)
+        is_cheap = has_dense(self.result) and len(self.times) * n_bodies <= MOST_PLACEMENTS
+        return self.result.outputs_at(self.times) if is_cheap else None
 
     @cached_property
     def total(self) -> Array:
@@ -124,27 +141,27 @@ class Quantities:
         scale = float(np.max(moved))
         return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0 else 1.0))
 
-    def _output(self, name: str, column: int) -> tuple[Array, Array]:
-        """An output at the rows; a position also between them."""
-        place = self._place(name)
-        if place is None:
-            return self.result.t, self.result.outputs[name][:, column]
-        body, point = place
-        R, p = self.placements
-        return self.times, p[:, body, column] + R[:, body, column] @ point
+    def _rows(self, values: Array) -> tuple[Array, Array]:
+        """What is known at the rows only."""
+        t = self.result.t
+        low, high = self.window or (-np.inf, np.inf)
+        chosen = (t >= low) & (t <= high)
+        return t[chosen], values[chosen]
 
-    def _place(self, name: str) -> tuple[int, Array] | None:
-        """Body and point of an output that is a position, where placements between the rows can be had cheaply."""
-        model = self.result.model
-        names = [link.body.name for link in model.links]
-        output = next((output for output in model.outputs if output.name == name), None)
-        if output is None or output.quantity != "position" or not has_dense(self.result):
-            return None
-        frame = next((frame for frame in model.frames if frame.name == output.of), None)
-        body = frame.body if frame else output.of
-        if body not in names or len(self.times) * len(names) > MOST_PLACEMENTS:
-            return None
-        return names.index(body), np.array(frame.position if frame else (0.0, 0.0, 0.0))
+    def _output(self, name: str, column: int) -> tuple[Array, Array]:
+        if self.outputs is None:
+            return self._rows(self.result.outputs[name][:, column])
+        return self.times, self.outputs[name][:, column]
+
+    def _contact_count(self, point: str) -> tuple[Array, Array]:
+        """How many contacts have begun, of one point or of all: a staircase."""
+        log = self.result.contacts
+        begun = np.sort(log["t_start"][log["point"] == point] if point else log["t_start"])
+        low, high = self.window or (float(self.result.t[0]), float(self.result.t[-1]))
+        inside = begun[(begun > low) & (begun < high)]
+        before = float(np.sum(begun <= low))
+        t = np.concatenate([[low], np.repeat(inside, 2), [high]])
+        return t, before + np.repeat(np.arange(len(inside) + 1.0), 2)
 
 
 def _component(quantity: str) -> tuple[str, int]:
@@ -170,9 +187,19 @@ def default_panels(result: Result) -> tuple[Chart, ...]:
 def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
     velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
-    for kind, title, unit in (("angle", "Angles", "rad"), ("length", "Positions", "m"), ("other", "Attitudes", "")):
+    kinds = (
+        ("angle", "Angles", "rad"),
+        ("length", "Positions", "m"),
+        ("other", "Attitudes", ""),
+        ("mode", "Modes", "m"),
+    )
+    for kind, title, unit in kinds:
         yield title, unit, [(name, name) for name, of in coordinates if of == kind]
-    for kind, title, unit in (("angle", "Angular rates", "rad/s"), ("length", "Speeds", "m/s")):
+    for kind, title, unit in (
+        ("angle", "Angular rates", "rad/s"),
+        ("length", "Speeds", "m/s"),
+        ("mode", "Modal rates", "m/s"),
+    ):
         yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
 
 
@@ -181,6 +208,7 @@ def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for part, is_angle in zip(joint.row.coordinates, joint.row.angles, strict=True):
         kind = "angle" if is_angle else "other" if part.startswith("q") else "length"
         yield (f"{joint.name}.{part}" if part else joint.name), kind
+    yield from ((name, "mode") for name in _mode_names(link))
 
 
 def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
@@ -189,6 +217,11 @@ def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for k, part in enumerate(row.velocities):
         is_angle = row.angles[k] if row.has_plain_rates else part.startswith("w")
         yield (f"{joint.name}.{part}" if part else joint.name), "angle" if is_angle else "length"
+    yield from ((name, "mode") for name in _mode_names(link))
+
+
+def _mode_names(link: Any) -> list[str]:
+    return [f"{link.body.name}.mode{k + 1}" for k in range(link.body.n_modes)]
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:

@@ -87,6 +87,38 @@ class SettingInfo(Protocol):
     def unit(self) -> str: ...
 
 
+class LinesInfo(Protocol):
+    """A chart over something other than time."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def across(self) -> str: ...
+    @property
+    def across_unit(self) -> str: ...
+    @property
+    def is_log(self) -> bool: ...
+    @property
+    def curves(self) -> tuple[tuple[str, Any, Any], ...]: ...
+
+
+class FindingInfo(Protocol):
+    """What several runs say together; what cases give."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def charts(self) -> Sequence[LinesInfo]: ...
+
+
 def write_report(
     result: Result,
     path: str | Path,
@@ -99,17 +131,22 @@ def write_report(
     setting_table: Mapping[str, SettingInfo] | None = None,
     description: str = "",
     compares: bool = True,
+    variants: Mapping[str, Result] | None = None,
+    findings: Sequence[FindingInfo] = (),
 ) -> None:
     """Write the page of a run.
 
     panels: charts as data; without any, coordinates, rates and outputs are shown. figure_table and setting_table say
-    what names mean. compares=False leaves out expected values (they hold at a case's default settings only)."""
+    what names mean. compares=False leaves out expected values (they hold at a case's default settings only).
+    variants: runs to be shown beside each other, by label; findings: what they say together."""
     heading, quantities = title or result.model.name, Quantities(result)
+    panels = panels or default_panels(result)
     content = [
         _head(result, heading, description),
         _pictures(result),
+        *(_finding(finding) for finding in findings),
         _figures(figures or {}, figure_table or {}, compares),
-        _charts(quantities, panels or default_panels(result)),
+        _side_by_side(variants, panels) if variants else _charts(result, panels),
         _energies(quantities),
         _events(result),
         _contacts(result),
@@ -283,21 +320,59 @@ def _card(title: str, content: str) -> str:
     return f'<figure class="card"><h3>{escape(title)}</h3>{content}</figure>'
 
 
-def _charts(quantities: Quantities, panels: Sequence[Panel]) -> str:
-    if len(quantities.result.t) == 0 or not panels:
+def _charts(result: Result, panels: Sequence[Panel]) -> str:
+    if len(result.t) == 0 or not panels:
         return ""
-    return _section(
-        "Motion and forces", f'<div class="charts">{"".join(_chart(quantities, panel) for panel in panels)}</div>'
-    )
+    windows = {panel.window: Quantities(result, panel.window) for panel in panels}
+    cards = "".join(_chart(windows[panel.window], panel, panel.title) for panel in panels)
+    return _section("Motion and forces", f'<div class="charts">{cards}</div>')
 
 
-def _chart(quantities: Quantities, panel: Panel) -> str:
+def _chart(quantities: Quantities, panel: Panel, title: str) -> str:
     """A panel that asks for what there is not says so in its place; the rest of the page is worth having."""
     try:
         curves = [Curve(label, *quantities.curve(quantity)) for label, quantity in panel.curves]
     except ModelError as error:
-        return _card(panel.title, f'<p class="bad">{escape(str(error))}</p>')
-    return _card(panel.title, line_chart(curves, unit=panel.unit, label=panel.title))
+        return _card(title, f'<p class="bad">{escape(str(error))}</p>')
+    return _card(title, line_chart(curves, unit=panel.unit, label=f"{panel.title}, {title}"))
+
+
+def _side_by_side(variants: Mapping[str, Result], panels: Sequence[Panel]) -> str:
+    """One row of charts per panel, one chart per run."""
+    windows = {
+        (label, panel.window): Quantities(result, panel.window)
+        for label, result in variants.items()
+        for panel in panels
+    }
+    return "\n".join(
+        _section(
+            panel.title,
+            '<div class="charts">'
+            + "".join(_chart(windows[label, panel.window], panel, label) for label in variants)
+            + "</div>",
+        )
+        for panel in panels
+    )
+
+
+def _finding(finding: FindingInfo) -> str:
+    table = _table(finding.columns, [[escape(cell) for cell in row] for row in finding.rows]) if finding.rows else ""
+    cards = "".join(
+        _card(
+            lines.title,
+            line_chart(
+                [Curve(label, np.asarray(x), np.asarray(y)) for label, x, y in lines.curves],
+                unit=lines.unit,
+                label=lines.title,
+                is_log=lines.is_log,
+                across=lines.across,
+                across_unit=lines.across_unit,
+            ),
+        )
+        for lines in finding.charts
+    )
+    charts = f'<div class="charts">{cards}</div>' if cards else ""
+    return _section(finding.title, f"<p>{escape(finding.text)}</p>\n{table}\n{charts}")
 
 
 def _energies(quantities: Quantities) -> str:
