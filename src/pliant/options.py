@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,9 @@ def model_size(model: Model) -> float:
     return size or 1.0
 
 
-def tolerances(model: Model, n_z: int, atol: float) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled."""
+def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float] = ()) -> Array:
+    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled; friction
+    states, the last of z, times their own scales."""
     size = model_size(model)
     of_q, of_v = [], []
     for link in model.links:
@@ -137,4 +139,5 @@ def tolerances(model: Model, n_z: int, atol: float) -> Array:
             translations = [size] * (len(row.coordinates) - 4)
             of_q += [*translations, 1.0, 1.0, 1.0, 1.0]
             of_v += [*translations, 1.0, 1.0, 1.0]
-    return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
+    quadratures = np.full(n_z - len(state_scales), np.inf)
+    return np.concatenate([atol * np.array(of_q + of_v), quadratures, atol * np.array(state_scales)])

@@ -19,7 +19,7 @@ import pydantic
 
 from pliant.errors import ModelError
 from pliant.files import write_whole
-from pliant.model import bodies, joints, model, signals
+from pliant.model import bodies, contacts, joints, model, signals
 from pliant.model.messages import closest, explain, listed
 from pliant.model.model import Controller, Model
 from pliant.model.signals import Constant
@@ -205,7 +205,7 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    cls = next(getattr(room, name) for room in (model, joints, bodies, signals) if hasattr(room, name))
+    cls = next(getattr(room, name) for room in (model, joints, contacts, bodies, signals) if hasattr(room, name))
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", inspect.getsource(cls), re.MULTILINE))
     properties = {
         key: {"description": comments[key], **value} if key in comments else value

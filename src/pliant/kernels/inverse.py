@@ -2,31 +2,12 @@
 
 from pliant.kernels._jit import FORWARD, kernel
 from pliant.kernels.algebra.sym3 import mul_sym, sym
-from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, scale, sub, vec
-from pliant.kernels.dynamics import prepare_bodies
-from pliant.kernels.forces.joints import set_phase
-from pliant.kernels.kinematics.joints import ZERO, subspace_column
+from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, put, scale, sub, vec
+from pliant.kernels.contact.phase import set_phase
+from pliant.kernels.dynamics import prepare_bodies, settle_sticking
+from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.status import Status
-
-
-@kernel
-def accelerate(system, work, vdot):
-    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
-    g = vec(system.world[0].gravity)
-    for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
-        R = mat(x.R)
-        if body.parent < 0:
-            a, al = mul_t(R, scale(-1.0, g)), ZERO
-        else:
-            parent = work.bodies[body.parent]
-            al = vec(parent.al)
-            a, al = mul_t(R, add(vec(parent.a), cross(al, vec(x.o)))), mul_t(R, al)
-        for k in range(body.n_v):
-            sv, sw = subspace_column(body, x, k)
-            a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
-        put(x.a, add(a, vec(x.zv)))
-        put(x.al, add(al, vec(x.zw)))
 
 
 @kernel
@@ -53,8 +34,11 @@ def sum_wrenches(system, work, reaction):
 def inverse(system, work, t, q, v, vdot, tau, reaction):
     """tau beyond what the model itself carries, such that forward(q, v, tau) = vdot; and all joint reactions."""
     work.run[0].segment = t
-    set_phase(system, work, q)
+    set_phase(system, work, q, v)
     prepare_bodies(system, work, t, q, v)
+    if work.run[0].n_sticking > 0:
+        # what sticks holds as it does without the sought forces
+        settle_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
     accelerate(system, work, vdot)
     sum_wrenches(system, work, reaction)
     for i in range(len(system.bodies)):

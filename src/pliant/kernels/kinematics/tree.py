@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec
-from pliant.kernels.kinematics.joints import ZERO, cross_joint
+from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
 
 
 @kernel
@@ -69,3 +69,36 @@ def frame_velocity(system, work, k):
     x = work.bodies[frame.body]
     R, w = mat(x.R_WB), vec(x.w)
     return mul(R, add(vec(x.v), cross(w, vec(frame.p_BF)))), mul(R, w)
+
+
+@kernel
+def accelerate(system, work, vdot):
+    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
+    g = vec(system.world[0].gravity)
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        R = mat(x.R)
+        if body.parent < 0:
+            a, al = mul_t(R, scale(-1.0, g)), ZERO
+        else:
+            parent = work.bodies[body.parent]
+            al = vec(parent.al)
+            a, al = mul_t(R, add(vec(parent.a), cross(al, vec(x.o)))), mul_t(R, al)
+        for k in range(body.n_v):
+            sv, sw = subspace_column(body, x, k)
+            a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
+        put(x.a, add(a, vec(x.zv)))
+        put(x.al, add(al, vec(x.zw)))
+
+
+@kernel
+def frame_acceleration(system, work, k):
+    """Acceleration of the origin of frame k and angular acceleration of its body, both in world axes, after accelerate
+    (which counts gravity as acceleration) and place."""
+    frame, g = system.frames[k], vec(system.world[0].gravity)
+    if frame.body < 0:
+        return ZERO, ZERO
+    x = work.bodies[frame.body]
+    R, w, p = mat(x.R_WB), vec(x.w), vec(frame.p_BF)
+    a = add(vec(x.a), add(cross(vec(x.al), p), cross(w, cross(w, p))))
+    return add(mul(R, a), g), mul(R, vec(x.al))
