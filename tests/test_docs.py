@@ -66,7 +66,7 @@ def test_source_paths_exist(name):
     found = re.findall(r"`([\w./-]+/|[\w./-]+\.(?:py|md|toml))`(?! \(new\))", text_of(name))
     assert len(found) > 5
     # folders that the page itself calls future ones
-    future = {"kernels/contact/", "kernels/closures/"}
+    future = {"kernels/closures/"}
     for path in set(found) - future:
         homes = (ROOT, PACKAGE, PACKAGE / "kernels", ROOT / "docs")
         assert any((home / path).exists() for home in homes), f"{name} names {path}"

@@ -20,6 +20,7 @@ from pliant.model.joints import Joint
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Constant, Sine
 from pliant.model.tree import find_frame
+from pliant.system.phases import Phases
 from pliant.system.tables import Power
 from random_models import advance, derivatives, frames_of, largest, random_state, time_scale
 from zoo import ZOO, supporting
@@ -420,8 +421,10 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     x = Instant(name, seed, formulation, model)
     x.tau = np.zeros(len(x.v))
     x.q, x.v = _on_signals(x)
-    found = x.handle.outputs(np.array([TIME]), x.q[None, :].copy(), x.v[None, :].copy(), np.zeros((1, 0)))
-    x.handle.start_phase(x.q)
+    y = np.concatenate([x.q, x.v, np.zeros(int(x.handle.system.world[0].n_z))])
+    x.handle.start_phase(y)
+    phases = Phases(np.zeros(1), x.handle.work.phase[None, :].copy())
+    found = x.handle.outputs(np.array([TIME]), y[None, :], np.zeros((1, 0)), phases)
     vdot, reactions = x.forward(), x.reactions()
     k = x.handle.packed.frame_rows["probe"]
     start = frames_of(x.handle, x.q, x.v)

@@ -102,7 +102,7 @@ def prescribed(system, work, t, y, ydot):
 
 
 @kernel(EVENTS)
-def heights(system, work, t, y, g, gdot):
+def heights(system, work, t, y, ydot, g, gdot):
     for k in range(g.shape[0]):
         g[k] = y[2 * k]
         gdot[k] = y[2 * k + 1]
@@ -110,7 +110,7 @@ def heights(system, work, t, y, g, gdot):
 
 
 @kernel(EVENTS)
-def clearances(system, work, t, y, g, gdot):
+def clearances(system, work, t, y, ydot, g, gdot):
     """Height over several levels: 0, 1, 2, .. tenths."""
     for k in range(g.shape[0]):
         g[k] = y[0] - 0.1 * k
@@ -119,7 +119,7 @@ def clearances(system, work, t, y, g, gdot):
 
 
 @kernel(EVENTS)
-def dip(system, work, t, y, g, gdot):
+def dip(system, work, t, y, ydot, g, gdot):
     """A parabola of time that dips 1e-9 below zero."""
     g[0] = (t - 0.4321) ** 2 - 1e-9
     gdot[0] = 2.0 * (t - 0.4321)
@@ -127,7 +127,7 @@ def dip(system, work, t, y, g, gdot):
 
 
 @kernel(EVENTS)
-def wave(system, work, t, y, g, gdot):
+def wave(system, work, t, y, ydot, g, gdot):
     g[0] = math.sin(20.0 * t + 0.5)
     gdot[0] = 20.0 * math.cos(20.0 * t + 0.5)
     return 0
@@ -207,7 +207,7 @@ def drive(
             times.append(memory.piece_times[: loop.n_pieces].copy())
             terms.append(memory.piece_terms[: loop.n_pieces].copy())
             log += [(int(r.event), int(r.direction), float(r.t)) for r in memory.log[: loop.n_log]]
-            loop.n_rows = loop.n_pieces = loop.n_log = 0
+            loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
         if status == Status.DONE or status >= Status.STOPPED:
             break
     table, times = np.concatenate(recorded), np.concatenate(times)

@@ -11,12 +11,14 @@ import pytest
 from pliant.errors import ModelError
 from pliant.io.toml import load_model, save_model, schema
 from pliant.model.bodies import AxisAngle, Body, Box, Frame, Rod, RollPitchYaw, Sphere, Tube
+from pliant.model.contacts import Contact, Friction, Hertz, NormalLaw, Plane
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
 from pliant.model.signals import SIGNAL_KINDS, Chirp, Constant, Cycloid, Ramp, Sine, Step, Sum, Table
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "arm.toml"
 SOLID = (0.1, 0.2, 0.25)
+LUGRE = Friction("lugre", 0.1, mu_s=0.2, v_s=0.01, sigma0=1e4, sigma1=30.0, load=2.0)
 
 
 def rich():
@@ -37,7 +39,7 @@ def rich():
         Joint("ball", "spherical", "b6", "b5", q0=(0.1, 0.2, 0.3, 0.9), stiffness=5.0, motor=signals[2:5]),
         Joint("free", "floating", "b7", v0=(1, 2, 3, 4, 5, 6e-7)),
         Joint("weld", "fixed", "b8", "b7"),
-        Joint("stop", "revolute", "b9", "b8", limit=Limit(lower=-0.1, stiffness=100.0, damping=1.0)),
+        Joint("stop", "revolute", "b9", "b8", limit=Limit(lower=-0.1, stiffness=100.0, damping=1.0), friction=LUGRE),
     )
     bodies = (
         Body("b0", 2.0, (0.1, 0, 0), SOLID),
@@ -58,6 +60,16 @@ def rich():
         loads=(
             Load("mount", x=signals[4], axes="body"),
             Load(Frame("b3", (1, 0, 0)), z=0.0, kind="couple", name="twist"),
+        ),
+        contacts=(
+            Contact("floor", NormalLaw("flores", 1e8, restitution=0.9), Plane("corner", offset=-9.0), radius=0.1),
+            Contact(
+                "tray",
+                NormalLaw("hunt-crossley", Hertz(0.1, 2e11), damping=0.1),
+                Plane(Frame("b2", (0, 0, -9)), (0.1, 0, 1)),
+                (Frame("b4", (1, 0, 0)), "b6"),
+                Friction("ambrosio", 0.1, v0=1e-4, v1=1e-3),
+            ),
         ),
         crossings=(Crossing("low", "mount.z", -0.5, "falling", "stop"), Crossing("still", "turn.rate")),
         outputs=(Output("path", "mount", "position"), Output("bearing", "ball", "reaction")),
@@ -89,7 +101,7 @@ def test_round_trip(folder):
     save_model(once, folder / "again.toml")
     assert load_model(folder / "again.toml") == once
     assert (folder / "again.toml").read_text() == (folder / "rich.toml").read_text()
-    for field in ("name", "bodies", "joints", "base", "gravity", "frames", "loads", "crossings", "outputs", "duration"):
+    for field in ("name", "bodies", "joints", "base", "gravity", "frames", "loads", "contacts", "outputs", "duration"):
         assert getattr(once, field) == getattr(rich(), field)
 
 

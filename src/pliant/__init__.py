@@ -25,6 +25,7 @@ _HOME = {
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
     "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
     "pliant.model.joints": ("Joint", "Limit"),
+    "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
     "pliant.model.signals": (
         "Constant",
         "Step",

@@ -105,15 +105,15 @@ def _setting_row(key: str, row: Any, default: Any) -> tuple[str, ...]:
     return key, _short(default), row.unit, row.help + choices
 
 
-@app.command(short_help="list formulations and integrators")
+@app.command(short_help="list formulations, integrators and laws of contact")
 def methods() -> None:
-    """List formulations and integrators: what they support, cost, and who invented them."""
+    """List formulations, integrators and laws of contact: what they support, cost, and who invented them."""
     from pliant.methods import AUTO, FAMILIES
 
     for family, table in FAMILIES.items():
         rows = [
             (
-                row.name + (" *" if row.name == AUTO[family] else ""),
+                row.name + (" *" if row.name == AUTO.get(family) else ""),
                 row.summary,
                 row.cost,
                 ", ".join(sorted(row.supports)),

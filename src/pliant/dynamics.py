@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError, SimulationError
 from pliant.methods import find_method
 from pliant.model.model import Model
+from pliant.options import model_size
 from pliant.system.pack import Packed, pack
+from pliant.system.phases import Phases
 from pliant.system.status import Status
 from pliant.system.work import Work, new_work
 
 Array = NDArray[np.float64]
 NOTHING = np.zeros(0)
+ON_PLANE = 1e-12  # of the model's size: rounding of a start on a plane
 
 
 @dataclass(frozen=True)
@@ -134,22 +138,35 @@ class Prepared:
         each = out.reshape(len(q), n, 12)
         return each[..., :9].reshape(len(q), n, 3, 3), each[..., 9:]
 
-    def outputs(self, t: Array, q: Array, v: Array, inputs: Array) -> dict[str, Array]:
-        """The model's named outputs along rows."""
+    def outputs(self, t: Array, y: Array, inputs: Array, phases: Phases) -> dict[str, Array]:
+        """The model's named outputs along rows; y = (q, v, z)."""
         rows = self.packed.outputs
         if len(rows) == 0:
             return {}
-        from pliant.kernels import _jit, outputs
-
-        out = np.full((len(t), int(rows.count.sum())), np.nan)
-        _jit.entry(outputs.record_outputs)(*self.refs, t, q, v, inputs, rows, out)
+        out = self.record(rows, t, y, inputs, phases)
         return {
             output.name: out[:, row.column : row.column + row.count].copy()
             for output, row in zip(self.model.outputs, rows, strict=True)
         }
 
+    def record(self, rows: Any, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
+        """Columns of OUTPUT rows along times t, each in the phase that is valid from it on."""
+        from pliant.kernels import _jit, outputs
+
+        out = np.full((len(t), int(rows.count.sum())), np.nan)
+        kernel = _jit.entry(outputs.record_outputs)
+        for part, phase in phases.segments(t):
+            self.work.phase[:] = phase
+            kernel(*self.refs, t[part], np.ascontiguousarray(y[part]), inputs[part], rows, out[part])
+        return out
+
     def start_phase(self, y: Array) -> None:
-        """The discrete phase a start state tells: which compliant stops are pressed. Hard limits must hold."""
+        """Put work into the discrete phase a start state tells. Hard limits must hold, and no point may be inside its
+        plane: a contact begins with a speed."""
+        from pliant.kernels import _jit, events
+
+        world = self.system.world[0]
+        q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
         for limit in self.system.limits:
             depth = limit.side * (self._seen(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
@@ -157,7 +174,17 @@ class Prepared:
                     f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
                     "start inside, or give the limit a stiffness"
                 )
-            self.work.phase[limit.phase].is_active = depth > 0
+        gaps = np.zeros((1, len(self.system.contacts)))
+        _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
+        for (contact, point), gap in zip(self.packed.contact_names, gaps[0], strict=True):
+            if gap < -ON_PLANE * model_size(self.model):
+                raise ModelError(
+                    f"start: point {point!r} of contact {contact!r} is {-gap:g} m inside its plane; "
+                    "start on the plane or above it, or shift the plane by its offset"
+                )
+        # on the plane: the first step finds the contact
+        self.work.phase[self.system.contacts.phase] = 0
+        self.work.run[0].n_touching = 0
 
     def _seen(self, y: Array, j: int) -> float:
         """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""
@@ -165,19 +192,6 @@ class Prepared:
         modes = self.model.links[dof.body].q_modes
         tilt = self.system.shapes[dof.tilt : dof.tilt + self.model.links[dof.body].body.n_modes]
         return float(y[dof.q] + (tilt @ y[modes] if dof.tilt >= 0 else 0.0))
-
-    def event_error(self, rows: Array, log: list[tuple[int, int, float]]) -> float:
-        """Largest |g / gdot| over the rows at which events fired [s]."""
-        from pliant.kernels import _jit, events
-
-        worst, n_y = 0.0, int(self.system.world[0].n_q + self.system.world[0].n_v + self.system.world[0].n_z)
-        g, gdot = np.empty(len(self.system.events)), np.empty(len(self.system.events))
-        for k, _, t in log:
-            row = rows[np.searchsorted(rows[:, 0], t)]
-            self.work.run[0].segment = t
-            _jit.entry(events.event_functions)(*self.refs, t, row[1 : 1 + n_y].copy(), g, gdot)
-            worst = max(worst, float(abs(g[k] / gdot[k])) if gdot[k] else 0.0)
-        return worst
 
     def conserves_momentum(self) -> bool:
         """Whether the model itself says that momenta are constant: free roots and nothing from outside."""
@@ -192,7 +206,8 @@ class Prepared:
             and np.all(dofs[link.v_slice].input < 0)
             for link in roots
         )
-        return free and not any(self.model.gravity) and len(self.model.loads) == 0
+        from_world = any(self.system.frames[contact.plane].body < 0 for contact in self.system.contacts)
+        return free and not any(self.model.gravity) and len(self.model.loads) == 0 and not from_world
 
     def momentum_drift(self, q: Array, v: Array) -> float:
         """Largest change of linear or angular momentum relative to the sum of the bodies' own."""

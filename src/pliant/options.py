@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,9 @@ def model_size(model: Model) -> float:
     return size or 1.0
 
 
-def tolerances(model: Model, n_z: int, atol: float) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled."""
+def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float] = ()) -> Array:
+    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled; friction
+    states, the last of z, times their own scales."""
     size = model_size(model)
     of_q, of_v = [], []
     for link in model.links:
@@ -141,4 +143,5 @@ def tolerances(model: Model, n_z: int, atol: float) -> Array:
         modal = [size] * (link.body.n_modes - torsion) + [1.0] * torsion
         of_q += modal
         of_v += modal
-    return np.concatenate([atol * np.array(of_q + of_v), np.full(n_z, np.inf)])
+    quadratures = np.full(n_z - len(state_scales), np.inf)
+    return np.concatenate([atol * np.array(of_q + of_v), quadratures, atol * np.array(state_scales)])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.system.memory import evaluate_dense
+from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     import xarray
@@ -21,7 +22,8 @@ Array = NDArray[np.float64]
 
 CONTACT = np.dtype(
     [
-        ("point", "U80"),
+        ("contact", "U80"),
+        ("point", "U160"),
         ("t_start", np.float64),
         ("t_end", np.float64),
         ("v_in", np.float64),
@@ -29,6 +31,8 @@ CONTACT = np.dtype(
         ("peak_normal", np.float64),
         ("impulse", np.float64),
         ("work", np.float64),
+        ("restitution_requested", np.float64),
+        ("restitution_delivered", np.float64),
     ]
 )
 
@@ -69,7 +73,8 @@ class Result:
     settings: dict[str, Any]  # how it was run
     inputs: Array  # (rows, n_inputs) held commands of the controllers
     dense: Dense | None = field(default=None, repr=False)
-    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))
+    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
+    phases: Phases | None = field(default=None, repr=False)
 
     @property
     def is_ok(self) -> bool:
@@ -78,6 +83,12 @@ class Result:
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, v) at any time of the run, from the dense output; t a number or an array."""
+        y = self.state_at(t)
+        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
+        return y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()
+
+    def state_at(self, t: ArrayLike) -> Array:
+        """The whole state (q, v, z) at any time of the run."""
         if self.dense is None or len(self.dense.starts) == 0:
             raise ModelError("this run kept no dense output; call simulate with dense=True (the default)")
         try:
@@ -90,20 +101,21 @@ class Result:
         if not np.all((times >= first - slack) & (times <= last + slack)):
             raise ModelError(f"t = {t!r} lies outside the run, which goes from {first:g} s to {last:g} s")
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
-        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
-        q, v = y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()
         for four in self.model.quaternions:
-            q[..., four] /= np.linalg.norm(q[..., four], axis=-1, keepdims=True)
-        return q, v
+            y[..., four] /= np.linalg.norm(y[..., four], axis=-1, keepdims=True)
+        return y
 
     def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
         """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
         from pliant.dynamics import prepare
 
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
-        q, v = self.at(times)
+        order = np.argsort(times, kind="stable")
+        y, times = self.state_at(times)[order], times[order]
         held = self.inputs[np.searchsorted(self.t, times, side="right") - 1]
-        return prepare(self.model, self.settings["formulation"]).outputs(times, q, v, held)
+        assert self.phases is not None
+        found = prepare(self.model, self.settings["formulation"]).outputs(times, y, held, self.phases)
+        return {name: values[np.argsort(order)] for name, values in found.items()}
 
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
 from pliant.dynamics import Prepared, as_state
 from pliant.errors import SimulationError, failure_advice
@@ -18,6 +19,7 @@ from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
 from pliant.system.memory import Memory, evaluate_dense, new_memory
+from pliant.system.phases import Phases
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
@@ -84,7 +86,7 @@ class PreparedRun:
         self.memory = self._run.memory
         self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._is_plain = len(self.handle.system.limits) == 0 and not model.controllers
+        self._is_plain = len(self.handle.work.phase) == 0 and not model.controllers
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start, without any check of the arguments."""
@@ -143,7 +145,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run = work.run[0]
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
-    n_z = len(system.quadratures)
+    n_z = int(system.world[0].n_z)
     return new_memory(
         np.concatenate([*state, np.zeros(n_z)]),
         0.0,
@@ -152,7 +154,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         step=_jit.address(scheme.load()),
         interpolant=_jit.address(scheme.load("interpolate")),
         rtol=options["rtol"],
-        atol=tolerances(model, n_z, options["atol"]),
+        atol=tolerances(model, n_z, options["atol"], packed.state_scales),
         h=options["step"] or 0.0,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,
@@ -161,6 +163,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         quaternions=[four.start for four in model.quaternions],
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
+        n_phases=len(work.phase),
         wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
@@ -179,6 +182,8 @@ class Recorded:
     starts: list[Array] = field(default_factory=list)
     terms: list[Array] = field(default_factory=list)
     log: list[tuple[int, int, float]] = field(default_factory=list)
+    phase_times: list[Array] = field(default_factory=list)
+    phases: list[Any] = field(default_factory=list)
 
     def take(self, memory: Memory) -> None:
         """Copy what the loop recorded and hand the buffers back empty."""
@@ -187,13 +192,19 @@ class Recorded:
         self.starts.append(memory.piece_times[: loop.n_pieces].copy())
         self.terms.append(memory.piece_terms[: loop.n_pieces].copy())
         self.log += [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
-        loop.n_rows = loop.n_pieces = loop.n_log = 0
+        self.phase_times.append(memory.phase_times[: loop.n_phases].copy())
+        self.phases.append(memory.phases[: loop.n_phases].copy())
+        loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+
+    def phase_history(self) -> Phases:
+        return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
 
 
 def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
     """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached."""
     handle, memory = run.handle, run.memory
-    recorded, loop = Recorded(), memory.loop[0]
+    start = Recorded(phase_times=[memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded, loop = start, memory.loop[0]
     try:
         while True:
             entered = time.perf_counter()
@@ -240,14 +251,19 @@ def _result(
     events = tuple(
         Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
         for k, direction, t in recorded.log
+        if handle.packed.event_names[k]
     )
+    phases = recorded.phase_history()
     if not reason:
         reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
-    audit = _audit(handle, rows, recorded.log)
+    audit = _audit(handle, rows)
+    if recorded.log:
+        audit["event_error"] = float(loop.event_error)
+    contacts = contact_log(handle, rows, dense, phases, recorded.log)
     if options["sample"] is not None and dense is not None:
         rows = _on_grid(rows, dense, options["sample"], model)
     t, q, v, inputs, energy = _split(handle, rows)
-    outputs = handle.outputs(t, q, v, inputs)
+    outputs = handle.outputs(t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
     stats = {
         "evaluations": int(loop.n_evaluations),
         "steps": int(loop.n_steps),
@@ -257,7 +273,9 @@ def _result(
     }
     words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
     word = words.get(status, "failed")
-    return Result(model, t, q, v, energy, outputs, events, word, reason, audit, stats, options, inputs, dense)
+    return Result(
+        model, t, q, v, energy, outputs, events, word, reason, audit, stats, options, inputs, dense, contacts, phases
+    )
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
@@ -271,14 +289,12 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
     return t[:, 0].copy(), q, v, inputs.copy(), energy
 
 
-def _audit(handle: Prepared, rows: Array, log: list[tuple[int, int, float]]) -> dict[str, float]:
+def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     """What a run can say about its own errors, from its accepted steps."""
     _, q, v, _, energy = _split(handle, rows)
     audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(handle.model, q)}
     if handle.conserves_momentum():
         audit["momentum_drift"] = handle.momentum_drift(q, v)
-    if log:
-        audit["event_error"] = handle.event_error(rows, log)
     return audit
 
 

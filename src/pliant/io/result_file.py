@@ -69,8 +69,8 @@ def _write_contacts(file: Any, result: Result) -> None:
     file.dimensions["contact"] = len(result.contacts)
     for name in result.contacts.dtype.names:
         values = result.contacts[name]
-        if name == "point":
-            file.create_variable("contact_point", ("contact",), data=values.astype(object), dtype=_text())
+        if values.dtype.kind == "U":
+            file.create_variable(f"contact_{name}", ("contact",), data=values.astype(object), dtype=_text())
         else:
             _write(file, f"contact_{name}", ("contact",), values)
 

@@ -225,15 +225,16 @@ DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 # forward(system, work, t, q, v, tau, vdot, reaction) -> Status, and inverse with tau and vdot exchanged.
 FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), is_entered=True)
 
-# record(system, work, t, q, v, inputs, outputs, out) -> Status: one row of out per row of t, q, v, inputs.
+# record(system, work, t, y, inputs, outputs, out) -> Status: one row of out per row of t, y, inputs, in the phase of
+# work.
 OUTPUTS = numba.typeof(rows(0, OUTPUT))
-RECORD = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, MATRIX, OUTPUTS, MATRIX), is_entered=True)
+RECORD = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, OUTPUTS, MATRIX), is_entered=True)
 
 # referee(system, work, q, v, out) -> 0: one row of out per row of q and v.
 REFEREE = Contract(INTEGER(SYSTEM, WORK, MATRIX, MATRIX, MATRIX), is_entered=True)
 
-# events(system, work, t, y, g, gdot) -> Status: value and rate of every event function.
-EVENTS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR), is_entered=True)
+# events(system, work, t, y, ydot, g, gdot) -> Status: value and rate of every event function; inactive: inf, 0.
+EVENTS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)
 
 # switch(system, work, t, y, fired) -> OK | SWITCHED | STOPPED. fired: -1 fell, +1 rose, 0 did not fire.
 SWITCH = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, INTEGERS))

@@ -1,31 +1,23 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
-from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, kernel
-from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, vec
+from pliant.kernels._jit import RECORD, REFEREE, kernel
+from pliant.kernels.algebra.vec3 import put, vec
+from pliant.kernels.contact.gather import load_states
+from pliant.kernels.contact.geometry import measure
+from pliant.kernels.contact.phase import count_contacts
+from pliant.kernels.contact.stick import find_acceleration
 from pliant.kernels.dynamics import impose_motion, prepare_bodies
-from pliant.kernels.flexible.sections import section_offset
-from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, set_phase, spring_force
-from pliant.kernels.inverse import accelerate
-from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
+from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, spring_force
+from pliant.kernels.kinematics.tree import (
+    accelerate,
+    frame_acceleration,
+    frame_placement,
+    frame_velocity,
+    move,
+    place,
+)
 from pliant.system.status import Status
 from pliant.system.tables import JointKind, Quantity
-
-call_acceleration = ACCELERATION.call
-
-
-@kernel
-def frame_acceleration(system, work, k):
-    """Acceleration of the origin of frame k, world axes, after accelerate (which counts gravity as acceleration)."""
-    frame, g = system.frames[k], vec(system.world[0].gravity)
-    if frame.body < 0:
-        return (0.0, 0.0, 0.0)
-    x = work.bodies[frame.body]
-    a, al, w, p = vec(x.a), vec(x.al), vec(x.w), vec(frame.p_BF)
-    if frame.point >= 0:
-        y = work.points[frame.point]
-        a, al, w, p = vec(y.a), vec(y.al), vec(y.w), section_offset(work, frame.point, p)
-    a = add(a, add(cross(al, p), cross(w, cross(w, p))))
-    return add(mul(mat(x.R_WB), a), g)
 
 
 @kernel
@@ -54,6 +46,11 @@ def joint_force(system, work, q, v, quantity, j):
         return work.dofs[j].drive
     if quantity == Quantity.DAMPER:
         return -system.dofs[j].damping * seen_rate(system, v, j)
+    if quantity == Quantity.FRICTION:
+        for k in range(len(system.sites)):
+            if system.sites[k].dof == j:
+                return work.sites[k].force
+        return 0.0
     if quantity == Quantity.LIMIT:
         total = 0.0
         for k in range(len(system.limits)):
@@ -71,6 +68,14 @@ def joint_force(system, work, q, v, quantity, j):
 
 
 @kernel
+def fill_contact(system, work, k, out):
+    """Normal force and tangential force (world axes) of contact row k."""
+    x, phase = work.contacts[k], work.phase[system.contacts[k].phase]
+    out[0] = x.normal_force if phase.is_active else 0.0
+    put(out[1:], vec(x.tangential) if phase.is_active else (0.0, 0.0, 0.0))
+
+
+@kernel
 def fill_output(system, work, q, v, output, out):
     """The columns of one output."""
     kind, i, c = output.quantity, output.index, output.column
@@ -83,33 +88,42 @@ def fill_output(system, work, q, v, output, out):
     elif kind == Quantity.SPIN:
         put(out[c:], frame_velocity(system, work, i)[1])
     elif kind == Quantity.ACCELERATION:
-        put(out[c:], frame_acceleration(system, work, i))
+        put(out[c:], frame_acceleration(system, work, i)[0])
     elif kind == Quantity.REACTION:
         for k in range(6):
             out[c + k] = work.reaction[i, k]
+    elif kind == Quantity.CONTACT:
+        for k in range(output.count // 4):
+            fill_contact(system, work, i + k, out[c + 4 * k :])
+    elif kind == Quantity.GAP:
+        for k in range(output.count):
+            out[c + k] = measure(system, work, i + k)[0]
     else:
         for k in range(output.count):
             out[c + k] = joint_force(system, work, q, v, kind, i + k)
 
 
 @kernel(RECORD)
-def record_outputs(system, work, t, q, v, inputs, outputs, out):
+def record_outputs(system, work, t, y, inputs, outputs, out):
     """out[row] = all outputs of every row; stops at the first row whose accelerations cannot be found."""
+    n_q, n_v = system.world[0].n_q, system.world[0].n_v
+    count_contacts(system, work)
     for row in range(len(t)):
+        q, v = y[row, :n_q], y[row, n_q : n_q + n_v]
         work.run[0].segment = t[row]
         for k in range(len(work.inputs)):
             work.inputs[k] = inputs[row, k]
-        set_phase(system, work, q[row])
+        load_states(system, work, y[row])
         if system.world[0].has_drives:
-            impose_motion(system, work, t[row], q[row], v[row])
-        prepare_bodies(system, work, t[row], q[row], v[row])
+            impose_motion(system, work, t[row], q, v)
+        prepare_bodies(system, work, t[row], q, v)
         place(system, work)
-        status = call_acceleration(work.run[0].formulation, (system, work, q[row], v[row], work.vdot, work.reaction))
+        status = find_acceleration(system, work, q, v, work.vdot, work.reaction)
         if status != Status.OK:
             return status
         accelerate(system, work, work.vdot)
         for k in range(len(outputs)):
-            fill_output(system, work, q[row], v[row], outputs[k], out[row])
+            fill_output(system, work, q, v, outputs[k], out[row])
     return Status.OK
 
 

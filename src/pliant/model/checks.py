@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from pliant.model.bodies import Frame
+from pliant.model.contact_points import contact_points
 from pliant.model.flexible import Beam
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
@@ -31,7 +32,7 @@ def _name_problems(model: Model) -> Iterator[str]:
     places = [("body", body.name) for body in model.bodies]
     places += [("frame", frame.name) for frame in model.frames if frame.name]
     yield from _doubles(places)
-    for what in ("joint", "load", "crossing", "output", "controller"):
+    for what in ("joint", "load", "contact", "crossing", "output", "controller"):
         items: Iterable[Any] = getattr(model, f"{what}s")
         yield from _doubles((what, item.name) for item in items if item.name)
     for what, name in [*places, *(("joint", joint.name) for joint in model.joints)]:
@@ -69,6 +70,11 @@ def _reference_problems(model: Model) -> Iterator[str]:
         yield from _unknown_place(model, where, "frame", load.frame)
         if find_frame(model, load.frame).body == "world":
             yield f"{where}: it acts on the world, which does not move; choose a body or a frame on one"
+    for contact in model.contacts:
+        where = f"contact '{contact.name}'"
+        yield from _unknown_place(model, where, "plane.place", contact.plane.place)
+        for index, place in enumerate(contact.points or ()):
+            yield from _unknown_place(model, where, f"points[{index}]", place)
 
 
 def _unknown_place(model: Model, where: str, key: str, place: str | Frame) -> Iterator[str]:
@@ -136,6 +142,28 @@ def _cycles(parents: dict[str, str]) -> Iterator[str]:
         done.update(path)
 
 
+# contacts
+
+
+def _contact_problems(model: Model) -> Iterator[str]:
+    for contact in model.contacts:
+        where = f"contact '{contact.name}'"
+        carrier = find_frame(model, contact.plane.place).body
+        points = contact_points(model, contact)
+        if not points:
+            yield f"{where}: there is no rod, tube or beam whose ends could be its points; give points"
+        for point in points:
+            if point.frame.body == carrier:
+                what = "the world, which carries its plane" if carrier == "world" else f"'{carrier}', as its plane is"
+                yield f"{where}: point '{point.name}' is on {what}: they never touch; choose points on other bodies"
+        yield from (
+            f"{where}: point '{name}' is named twice; name each once"
+            for name in sorted(
+                {point.name for point in points if [other.name for other in points].count(point.name) > 1}
+            )
+        )
+
+
 # beams: where they are held, and places on them
 
 
@@ -152,6 +180,8 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places: list[tuple[str, str | Frame]] = [(f"frame '{frame.name}'", frame) for frame in model.frames]
     places += [(f"joint '{joint.name}': parent", joint.parent) for joint in model.joints]
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
+    places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.points or ()]
+    places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
     beams = {body.name: body for body in model.bodies if isinstance(body, Beam)}
     for where, frame in places:
         if isinstance(frame, Frame) and frame.body in beams:
@@ -193,12 +223,15 @@ def _start_problems(beam: Beam, joint: Joint) -> Iterator[str]:
 
 
 def _output_problems(model: Model) -> Iterator[str]:
-    from pliant.model.model import JointQuantity
+    from pliant.model.model import ContactQuantity, JointQuantity
 
     joints = {link.joint.name: link.joint for link in model.links}
     for output in model.outputs:
         where = f"output '{output.name}'"
-        if output.quantity not in get_args(JointQuantity):
+        if output.quantity in get_args(ContactQuantity):
+            known = [contact.name for contact in model.contacts]
+            yield from _unknown(where, f"of ({output.quantity} of a contact)", output.of, known)
+        elif output.quantity not in get_args(JointQuantity):
             yield from _unknown(where, f"of ({output.quantity} of a body or frame)", output.of, _places(model))
         elif output.of not in joints:
             yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, list(joints))
@@ -248,6 +281,6 @@ STAGES: tuple[tuple[Check, ...], ...] = (
     (_name_problems,),
     (_reference_problems,),
     (_tree_problems,),
-    (_beam_problems,),
+    (_beam_problems, _contact_problems),
     (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, Tag
 
 from pliant.model.bodies import Place
+from pliant.model.contacts import Friction
 from pliant.model.messages import listed, refuse, shown
 from pliant.model.quantities import (
     ONE_OR_EACH,
@@ -112,6 +113,11 @@ Limits = Annotated[
     Annotated[Limit, Tag("one")] | Annotated[tuple[LimitOrNone, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
 ]
+FrictionOrNone = Annotated[Annotated[Friction, Tag("other")] | Annotated[Literal["none"], Tag("text")], TEXT_OR_OTHER]
+Frictions = Annotated[
+    Annotated[Friction, Tag("one")] | Annotated[tuple[FrictionOrNone, ...], Field(min_length=1), Tag("each")],
+    ONE_OR_EACH,
+]
 Motors = Annotated[
     Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
@@ -128,7 +134,7 @@ class Joint:
     """Connects a place on the parent to a child body, whose frame is the joint's child frame.
 
     stiffness, damping, armature, gear: one number for all velocities of the joint, or one per velocity.
-    limit, motor and motion of joints with several velocities: a list with one per velocity.
+    limit, friction, motor and motion of joints with several velocities: a list with one per velocity.
     Springs of spherical and floating joints act on the rotation vector and, floating, on the position in the parent
     frame. motor: torque (force) of the motor; the joint feels gear times it. motion: prescribed coordinate."""
 
@@ -143,13 +149,14 @@ class Joint:
     rest: Starts = 0.0  # where the spring is relaxed [m, rad]
     damping: Each = 0.0  # of a damper [N s/m, N m s/rad]
     limit: Limits | None = None  # ends of the range; "none" in a list leaves one without
+    friction: Frictions | None = None  # by a law with its load; "none" in a list leaves one without
     armature: Each = 0.0  # rotor inertia on the motor side [kg, kg m^2]
     gear: Gears = 1.0  # turns of the motor per turn of the joint
     motor: Motors | None = None  # [N, N m] on the motor side
     motion: Motions | None = None  # prescribed coordinate [m, rad]; "free" in a list leaves one free
 
     def __post_init__(self) -> None:
-        for problems in (_kind_problems, _length_problems, _start_problems, _limit_problems, _motion_problems):
+        for problems in JOINT_PROBLEMS:
             refuse(problems(self))
 
     @property
@@ -183,7 +190,13 @@ PLAIN_KINDS = tuple(kind for kind, row in JOINT_KINDS.items() if row.coordinates
 # fields where one number stands for all velocities of the joint
 SPREAD_FIELDS = ("stiffness", "rest", "damping", "armature", "gear")
 # fields with one value per velocity, and what to write where there is none
-VELOCITY_FIELDS = {"v0": "0", "limit": '"none"', "motor": "0", "motion": '"free"'} | dict.fromkeys(SPREAD_FIELDS, "0")
+VELOCITY_FIELDS = {
+    "v0": "0",
+    "limit": '"none"',
+    "friction": '"none"',
+    "motor": "0",
+    "motion": '"free"',
+} | dict.fromkeys(SPREAD_FIELDS, "0")
 
 
 def _kind_problems(joint: Joint) -> Iterator[str]:
@@ -247,6 +260,22 @@ def _limit_problems(joint: Joint) -> Iterator[str]:
             )
 
 
+def _friction_problems(joint: Joint) -> Iterator[str]:
+    if joint.friction is None:
+        return
+    if not joint.row.has_plain_rates:
+        yield f"friction is not possible on a {joint.kind} joint; it works on {listed(PLAIN_KINDS)}"
+        return
+    for part, friction, is_driven in zip(joint.row.velocities, joint.each("friction"), joint.driven, strict=True):
+        of = f" of '{part}'" if part else ""
+        if friction == "none":
+            continue
+        if is_driven:
+            yield f"friction{of} has no effect, because its motion is prescribed; leave one of the two out"
+        if friction.load is None:
+            yield f"friction{of} needs load, the normal force of its law [N, N m]; give it"
+
+
 def _motion_problems(joint: Joint) -> Iterator[str]:
     if joint.motion is None:
         return
@@ -268,3 +297,13 @@ def _kinks(signal: Any) -> Iterator[str]:
     parts = signal.terms if isinstance(signal, Sum) else signal.factors if isinstance(signal, Product) else ()
     for part in parts:
         yield from _kinks(part)
+
+
+JOINT_PROBLEMS = (
+    _kind_problems,
+    _length_problems,
+    _start_problems,
+    _limit_problems,
+    _friction_problems,
+    _motion_problems,
+)

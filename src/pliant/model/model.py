@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
 from pliant.model.checks import check_model
+from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import refuse, shown
@@ -22,7 +23,8 @@ from pliant.model.tree import Link, build_tree, column_names
 
 BaseKind = Literal["fixed", "planar", "floating"]
 MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "spin"]
-JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit"]
+JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit", "friction"]
+ContactQuantity = Literal["contact", "gap"]
 
 
 @described
@@ -85,11 +87,12 @@ class Output:
 
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or spin of a frame;
     joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
-    motor, drive, damper or limit."""
+    motor, drive, damper, limit or friction;
+    contact: contact (per point normal force, then tangential force in world axes) or gap (per point)."""
 
     name: Name  # under which it is recorded
-    of: str  # a frame, a body or a joint
-    quantity: Literal[MotionQuantity, JointQuantity]  # what is recorded
+    of: str  # a frame, a body, a joint or a contact
+    quantity: Literal[MotionQuantity, JointQuantity, ContactQuantity]  # what is recorded
 
 
 def _is_function(value: Any) -> Any:
@@ -145,6 +148,7 @@ class Model:
     gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
     frames: tuple[Frame, ...] = ()  # named places on bodies or on the world
     loads: tuple[Load, ...] = ()  # forces and couples
+    contacts: tuple[Contact, ...] = ()  # points that touch planes
     crossings: tuple[Crossing, ...] = ()  # events to locate
     outputs: tuple[Output, ...] = ()  # quantities to record
     controllers: tuple[Controller, ...] = ()  # Python functions that command motors

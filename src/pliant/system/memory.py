@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.system.contact_tables import PHASE
 from pliant.system.tables import rows
 
 Array = NDArray[np.float64]
@@ -46,7 +47,9 @@ LOOP = np.dtype(
         ("has_begun", np.int64),
         ("is_awaiting", np.int64),  # 1: went back for a sample
         ("was_rejected", np.int64),  # 1: the next step must not grow
-        ("was_switched", np.int64),  # 1: the phase changed: guess the step anew
+        ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
+        ("has_moved", np.int64),  # 1: and so did y
+        ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
         ("sample", np.int64),  # next row of samples
         ("h_made", np.float64),  # [s] length of the step being made
@@ -55,15 +58,17 @@ LOOP = np.dtype(
         ("n_standing", np.int64),  # events in a row with hardly any time passing
         ("error", np.float64),  # norm of the last trial step, filled by the stepper; > 1 rejects
         ("error_old", np.float64),  # of the step before
-        # recorded so far: Python copies the buffers away and resets these three to 0
+        # recorded so far: Python copies the buffers away and resets these four to 0
         ("n_rows", np.int64),
         ("n_pieces", np.int64),
         ("n_log", np.int64),
+        ("n_phases", np.int64),
         # counters of the whole run
         ("n_steps", np.int64),
         ("n_rejected", np.int64),
         ("n_evaluations", np.int64),
         ("n_events", np.int64),  # times at which events fired
+        ("event_error", np.float64),  # largest |g / gdot| at which an event fired [s]
     ],
     align=True,
 )
@@ -73,6 +78,7 @@ LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)]
 N_SCRATCH = 4
 N_EVENT_VALUES = 6
 LOG_ROWS = 256
+PHASE_ROWS = 256
 
 
 class Memory(NamedTuple):
@@ -106,11 +112,13 @@ class Memory(NamedTuple):
     piece_times: Any  # (capacity, 2) start and length of each step
     piece_terms: Any  # (capacity, n_terms, n_y) dense output of each step
     log: Any  # events that fired
+    phase_times: Any  # (PHASE_ROWS) from when on a phase is valid [s]
+    phases: Any  # (PHASE_ROWS, n_phases) whole phase tables
 
 
 def empty_memory() -> Memory:
     """The smallest Memory: its numba type is the type of all of them."""
-    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0)
+    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0)
 
 
 def _allocate(
@@ -123,6 +131,7 @@ def _allocate(
     n_inputs: int,
     n_rows: int,
     n_pieces: int,
+    n_phases: int,
 ) -> Memory:
     return Memory(
         loop=rows(1, LOOP),
@@ -148,6 +157,8 @@ def _allocate(
         piece_times=np.zeros((n_pieces, 2)),
         piece_terms=np.zeros((n_pieces, n_terms, n_y)),
         log=rows(max(LOG_ROWS, n_events), LOG),
+        phase_times=np.zeros(PHASE_ROWS if n_rows else 0),
+        phases=rows((PHASE_ROWS if n_rows else 0, n_phases), PHASE),
     )
 
 
@@ -170,6 +181,7 @@ def new_memory(
     quaternions: Sequence[int] | NDArray[np.int64] = (),
     n_events: int = 0,
     n_inputs: int = 0,
+    n_phases: int = 0,
     wants_rows: bool = True,
     wants_dense: bool = True,
     capacity: int = 1024,
@@ -182,7 +194,8 @@ def new_memory(
     rtol, atol: atol one number or one per component, inf where a component shall not be controlled.
     h: first step (0: guessed), or the step itself if is_fixed. A tableau without error estimate needs is_fixed.
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
-    quaternions: first index in y of each. n_events: as many as system.events. n_inputs: length of work.inputs.
+    quaternions: first index in y of each. n_events: as many as system.events.
+    n_inputs, n_phases: lengths of work.inputs and work.phase.
     capacity: rows and pieces held before BUFFER_FULL.
     """
     y = np.array(y, np.float64)
@@ -203,6 +216,7 @@ def new_memory(
         n_inputs,
         capacity if wants_rows else 0,
         capacity if wants_dense else 0,
+        n_phases,
     )
     memory.y[:] = y
     memory.atol[:] = atol

@@ -13,6 +13,8 @@ from pliant.model.joints import Joint
 from pliant.model.model import Model
 from pliant.model.tree import Link, find_frame
 from pliant.system import tables
+from pliant.system.contact_rows import ContactRows
+from pliant.system.contact_tables import CONTACT, FRICTION, SITE
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
@@ -32,6 +34,9 @@ class Packed:
     event_names: tuple[str, ...]
     outputs: Any  # OUTPUT rows
     frame_rows: dict[str, int]  # row of every named frame and body
+    contact_names: tuple[tuple[str, str], ...]  # contact and point of every contact row
+    restitutions: tuple[float, ...]  # asked for, per contact row
+    state_scales: tuple[float, ...]  # of the friction states, the last of z [m, rad]
 
 
 def pack(model: Model) -> Packed:
@@ -43,7 +48,12 @@ def pack(model: Model) -> Packed:
     frames, frame_rows = _frames(model)
     loads = _loads(model, signals, frames)
     limits = _limits(model)
-    events, event_names = _events(model, limits, frame_rows)
+    has_damped_beams = any(np.any(t.D) for t in flexible.tables.values())
+    quadratures = _quadratures(model, dofs, loads, limits, has_damped_beams)
+    touching = ContactRows(len(limits), len(quadratures))
+    touching.add_contacts(model, frames)
+    touching.add_sites(model)
+    events, event_names = _events(model, limits, frame_rows, touching)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     seats = {i: flexible.section(link.parent, link.seat.position[0]) for i, link in _on_beams(model, flexible)}
     frame_table, sections = _frame_table(model, frames, flexible)
@@ -51,9 +61,8 @@ def pack(model: Model) -> Packed:
     for k, key in sections.items():
         frame_table[k].point = point_rows[key]
     bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in seats.items()})
-    quadratures = _quadratures(model, dofs, loads, limits, any(np.any(t.D) for t in flexible.tables.values()))
     system = System(
-        world=_world(model, bodies, dofs, loads, limits, events, quadratures),
+        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z),
         bodies=bodies,
         flexes=flexes,
         points=points,
@@ -62,6 +71,9 @@ def pack(model: Model) -> Packed:
         frames=frame_table,
         loads=loads,
         limits=limits,
+        contacts=_fill(rows(len(touching.contacts), CONTACT), touching.contacts),
+        frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
+        sites=_fill(rows(len(touching.sites), SITE), touching.sites),
         events=events,
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
@@ -74,8 +86,11 @@ def pack(model: Model) -> Packed:
         np.array(sorted(signals.kinks)),
         len(inputs),
         event_names,
-        _outputs(model, frame_rows),
+        _outputs(model, frame_rows, touching),
         frame_rows,
+        tuple(touching.names),
+        tuple(touching.restitutions),
+        tuple(touching.state_scales),
     )
 
 
@@ -228,11 +243,13 @@ def _limits(model: Model) -> Any:
     return _fill(rows(len(contents), tables.LIMIT), contents)
 
 
-def _events(model: Model, limits: Any, frame_rows: dict[str, int]) -> tuple[Any, tuple[str, ...]]:
+def _events(
+    model: Model, limits: Any, frame_rows: dict[str, int], touching: ContactRows
+) -> tuple[Any, tuple[str, ...]]:
     contents: list[dict[str, Any]] = []
     names = []
     for k, limit in enumerate(limits):
-        contents.append({"limit": k, "is_stop": limit.is_hard, "start_side": -1})
+        contents.append({"limit": k, "contact": -1, "site": -1, "is_stop": limit.is_hard, "start_side": -1})
         names.append(f"{model.velocities[limit.dof]} at its {'upper' if limit.side > 0 else 'lower'} limit")
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:
@@ -240,6 +257,8 @@ def _events(model: Model, limits: Any, frame_rows: dict[str, int]) -> tuple[Any,
         contents.append(
             {
                 "limit": -1,
+                "contact": -1,
+                "site": -1,
                 "measure": measure,
                 "index": index,
                 "component": component,
@@ -249,6 +268,8 @@ def _events(model: Model, limits: Any, frame_rows: dict[str, int]) -> tuple[Any,
             }
         )
         names.append(crossing.name)
+    of_contacts = touching.events()
+    contents, names = contents + of_contacts[0], names + of_contacts[1]
     return _fill(rows(len(contents), tables.EVENT), contents), tuple(names)
 
 
@@ -263,9 +284,11 @@ def find_measure(model: Model, of: str, frame_rows: dict[str, int]) -> tuple[Cro
 
 
 WIDTH = {"attitude": 4, "reaction": 6}
+# columns per point
+CONTACT_WIDTH = {Quantity.CONTACT: 4, Quantity.GAP: 1}
 
 
-def _outputs(model: Model, frame_rows: dict[str, int]) -> Any:
+def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) -> Any:
     joints = {link.joint.name: i for i, link in enumerate(model.links)}
     outputs = rows(len(model.outputs), tables.OUTPUT)
     column = 0
@@ -276,6 +299,9 @@ def _outputs(model: Model, frame_rows: dict[str, int]) -> Any:
             row.index = frame_rows[output.of]
         elif row.quantity == Quantity.REACTION:
             row.index = joints[output.of]
+        elif row.quantity in CONTACT_WIDTH:
+            points = [k for k, (contact, _) in enumerate(touching.names) if contact == output.of]
+            row.index, row.count = points[0], CONTACT_WIDTH[row.quantity] * len(points)
         else:
             link = model.links[joints[output.of]]
             row.index, row.count = link.v, link.v_slice.stop - link.v
@@ -292,14 +318,17 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_be
         Power.LOAD: len(loads) > 0,
         Power.DRIVE: np.any(dofs.motion >= 0),
         Power.LIMIT: np.any(limits.stiffness > 0) if len(limits) else False,
+        Power.NORMAL: len(model.contacts) > 0,
+        Power.FRICTION: any(contact.friction is not None for contact in model.contacts),
+        Power.JOINT_FRICTION: any(link.joint.friction is not None for link in model.links),
     }
     return [int(kind) for kind, does in occurs.items() if does]
 
 
-def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, quadratures: list[int]) -> Any:
+def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int) -> Any:
     world = rows(1, tables.WORLD)
     row = world[0]
-    row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), len(quadratures)
+    row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), n_z
     row.has_plain_rates = len(model.quaternions) == 0
     row.has_joint_forces = any(
         np.any(column)
@@ -315,9 +344,10 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     row.has_drives = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
     row.needs_placement = np.any(loads.is_follower == 0) if len(loads) else False
-    row.has_rate_events = np.any(events.measure == Crossing.RATE) if len(events) else False
-    row.has_frame_events = np.any(events.measure == Crossing.FRAME) if len(events) else False
+    is_crossing = (events.limit < 0) & (events.contact < 0) & (events.site < 0)
+    row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
     row.is_planar = _is_planar(model.links, bodies)
+    row.uses_planar = row.is_planar and not np.any(bodies.flex >= 0)
     row.is_spherical_chain = _is_spherical_chain(model.links, bodies)
     row.gravity = model.gravity
     return world
@@ -326,7 +356,8 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
 def _is_planar(links: tuple[Link, ...], bodies: Any) -> bool:
     """All joints turn about z or slide in x-y, and no seat tilts z."""
     for link, row in zip(links, bodies, strict=True):
-        if row.flex >= 0:
+        _, bends_z, _, twists = link.body.families
+        if bends_z or twists:
             return False
         x, y, z = row.axis
         is_flat = {

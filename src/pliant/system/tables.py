@@ -1,6 +1,6 @@
 """System: how compiled code sees a model. Plain record tables, one row per thing, written only by pack.py.
 
-Imports numpy only. SI units, radians. Axes: W world, P parent body, J joint, B body; R_AB turns B-components into A.
+numpy only. SI units, radians. Axes: W world, P parent body, J joint, B body; R_AB turns B-components into A.
 Symmetric 3x3 matrices are stored as six numbers (xx, xy, xz, yy, yz, zz), general ones as nine, row by row.
 """
 
@@ -8,6 +8,8 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from pliant.system.contact_tables import CONTACT, FRICTION, SITE
 
 
 class JointKind(IntEnum):
@@ -41,6 +43,9 @@ class Power(IntEnum):
     LOAD = 2
     DRIVE = 3  # prescribed motion
     LIMIT = 4  # compliant stops, spring and damper together
+    NORMAL = 5  # contacts, along the normal
+    FRICTION = 6  # contacts, along the plane
+    JOINT_FRICTION = 7
 
 
 class Crossing(IntEnum):
@@ -65,6 +70,9 @@ class Quantity(IntEnum):
     DRIVE = 8
     DAMPER = 9
     LIMIT = 10
+    FRICTION = 11  # in joints
+    CONTACT = 12  # normal force, then tangential force [N] W, per point
+    GAP = 13  # per point
 
 
 BODY = np.dtype(
@@ -219,16 +227,19 @@ LIMIT = np.dtype(
     align=True,
 )
 
-# One row per event function, in the order the event kernel fills them: limits first, then the user's crossings.
+# One row per event function, in the order the event kernel fills them: limits, the user's crossings, contacts, sites.
 EVENT = np.dtype(
     [
-        ("limit", np.int64),  # row in limits, -1 = a user's crossing
-        ("measure", np.int64),  # Crossing
+        ("limit", np.int64),  # row in limits, -1 = none
+        ("contact", np.int64),  # row in contacts, -1 = none
+        ("site", np.int64),  # row in sites, -1 = none; none of the three: a user's crossing
+        ("measure", np.int64),  # Crossing, or ContactEvent
         ("index", np.int64),  # coordinate, velocity or frame
         ("component", np.int64),  # 0, 1, 2 for FRAME
         ("direction", np.int64),  # -1 falling, +1 rising, 0 both
         ("is_stop", np.int64),
-        ("start_side", np.int64),  # where it counts as being if a run starts at its zero; 0: where it is going
+        ("start_side", np.int64),  # where it counts as being if it begins at its zero; 0: where it is going
+        ("is_firm", np.int64),  # it counts as being there whatever its value: on the wrong side it fires at once
         ("value", np.float64),
     ],
     align=True,
@@ -237,7 +248,7 @@ EVENT = np.dtype(
 OUTPUT = np.dtype(
     [
         ("quantity", np.int64),
-        ("index", np.int64),  # frame, body (REACTION) or first velocity (forces in joints)
+        ("index", np.int64),  # frame, body (REACTION), first velocity (forces in joints) or first contact row
         ("count", np.int64),  # columns
         ("column", np.int64),  # first column
     ],
@@ -254,9 +265,9 @@ WORLD = np.dtype(
         ("has_drives", np.int64),  # some motion is prescribed
         ("has_ball_springs", np.int64),
         ("needs_placement", np.int64),  # forces or events look at world placements
-        ("has_rate_events", np.int64),
         ("has_frame_events", np.int64),
         ("is_planar", np.int64),  # nothing ever leaves the x-y plane
+        ("uses_planar", np.int64),  # is_planar and rigid: three components will do
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
         ("gravity", np.float64, (3,)),  # [m/s^2] W
     ],
@@ -276,14 +287,17 @@ class System(NamedTuple):
     frames: Any
     loads: Any
     limits: Any
+    contacts: Any
+    frictions: Any
+    sites: Any  # friction in joints
     events: Any
-    quadratures: Any  # int64: which work column each z is
+    quadratures: Any  # int64: which work column each of the first z is; those of contacts follow, then friction states
     links: Any  # int64: signal rows of sums and products
     pool: Any  # float64: cubic tables
     shapes: Any  # float64: shape integrals and values
 
 
-def rows(count: int, dtype: np.dtype) -> Any:
+def rows(count: int | tuple[int, ...], dtype: np.dtype) -> Any:
     """A zeroed table: C-contiguous, writable, fields by attribute (also under NUMBA_DISABLE_JIT=1)."""
     return np.zeros(count, dtype).view(np.recarray)
 
@@ -300,6 +314,9 @@ def empty_system() -> System:
         frames=rows(0, FRAME),
         loads=rows(0, LOAD),
         limits=rows(0, LIMIT),
+        contacts=rows(0, CONTACT),
+        frictions=rows(0, FRICTION),
+        sites=rows(0, SITE),
         events=rows(0, EVENT),
         quadratures=np.zeros(0, np.int64),
         links=np.zeros(0, np.int64),

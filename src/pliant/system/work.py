@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
 from pliant.system.tables import Power, System, rows
 
 BODY_WORK = np.dtype(
@@ -88,9 +89,6 @@ POINT_WORK = np.dtype(
 
 SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.float64)], align=True)
 
-# discrete phase, one row per limit (later: contact); written only by the event handler
-PHASE = np.dtype([("is_active", np.int64)], align=True)
-
 RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
@@ -98,6 +96,8 @@ RUN = np.dtype(
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
         ("body", np.int64),  # where a kernel failed
+        ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
+        ("n_sticking", np.int64),  # unknown stick forces
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
     ],
     align=True,
@@ -113,7 +113,11 @@ class Work(NamedTuple):
     flex: Any  # float64: modal blocks of the flexible bodies, laid out by FLEX and POINT
     dofs: Any
     signals: Any
-    phase: Any
+    phase: Any  # discrete phase: one row per limit, contact, site
+    contacts: Any
+    sites: Any
+    stick: Any  # (2 n, n) matrix of the stick forces, and its factor; filled by contact/stick.py
+    stick_force: Any  # (3, n) stick forces, accelerations without them, right side
     inputs: Any  # held commands of the controllers [N, N m]
     power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
@@ -132,6 +136,8 @@ def flex_size(system: System) -> int:
 
 def new_work(system: System, n_inputs: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
+    n_phases = len(system.limits) + len(system.contacts) + len(system.sites)
+    n_stick = 2 * len(system.contacts) + len(system.sites)
     dofs = rows(n_v, DOF_WORK)
     dofs.is_driven = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
@@ -145,7 +151,11 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         flex=np.zeros(flex_size(system)),
         dofs=dofs,
         signals=rows(len(system.signals), SIGNAL_WORK),
-        phase=rows(len(system.limits), PHASE),
+        phase=rows(n_phases, PHASE),
+        contacts=rows(len(system.contacts), CONTACT_WORK),
+        sites=rows(len(system.sites), SITE_WORK),
+        stick=np.zeros((2 * n_stick, n_stick)),
+        stick_force=np.zeros((3, n_stick)),
         inputs=np.zeros(n_inputs),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),

@@ -1,9 +1,11 @@
 """All forces of one instant into work: tau per velocity, wrench per body, power per kind of work."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.contact.gather import gather_contacts, gather_sites
 from pliant.kernels.forces.beams import gather_beam_forces
 from pliant.kernels.forces.joints import gather_joint_forces
 from pliant.kernels.forces.loads import gather_loads
+from pliant.kernels.forces.push import clear_wrenches
 from pliant.system.tables import Power
 
 
@@ -18,5 +20,12 @@ def gather(system, work, q, v):
         work.power[Power.DAMPER] = 0.0
     if len(system.flexes) > 0:
         gather_beam_forces(system, work)
+    if len(system.loads) > 0 or len(system.contacts) > 0:
+        clear_wrenches(system, work)
+        work.power[Power.NORMAL], work.power[Power.FRICTION] = 0.0, 0.0
     if len(system.loads) > 0:
         gather_loads(system, work)
+    if work.run[0].n_touching > 0:
+        gather_contacts(system, work)
+    if len(system.sites) > 0:
+        gather_sites(system, work, v)

@@ -74,8 +74,8 @@ def limit_force(system, work, q, v, k):
 
 
 @kernel
-def set_phase(system, work, q):
-    """The phase a state alone tells: which stops are pressed."""
+def set_limit_phase(system, work, q):
+    """Which stops are pressed."""
     for k in range(len(system.limits)):
         limit = system.limits[k]
         depth = limit.side * (seen(system, q, limit.dof) - limit.bound)

@@ -26,9 +26,6 @@ def load_section(system, work, frame, value, is_couple):
 @kernel
 def gather_loads(system, work):
     """Add every load to the external wrench of its body; the power of all."""
-    for i in range(len(system.bodies)):
-        put(work.bodies[i].f, (0.0, 0.0, 0.0))
-        put(work.bodies[i].n, (0.0, 0.0, 0.0))
     power = 0.0
     for k in range(len(system.loads)):
         load = system.loads[k]

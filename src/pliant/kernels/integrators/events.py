@@ -4,8 +4,11 @@ Symbols: g, gdot event functions and their rates; s = side (+1, -1) on which an 
 rounding at a root cannot make an event fire twice. theta in [0, 1]: place in the step.
 """
 
+import math
+
 from pliant.kernels._jit import EVENTS, routine
 from pliant.kernels.algebra.dense import copy
+from pliant.system.status import Status
 
 call_events = EVENTS.call  # numba sees it as a name of this module
 
@@ -15,6 +18,7 @@ NONE = 2.0  # a theta outside the step: nothing found
 
 # rows of memory.event_values
 G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL = 0, 1, 2, 3, 4, 5
+OK = int(Status.OK)
 
 
 @routine
@@ -28,28 +32,46 @@ def matches(event, direction):
 
 
 @routine
-def dense_point(r, theta, out):
-    """out = y(theta)."""
+def dense_point(r, theta, h, out, rate):
+    """out = y(theta), rate = dy/dt."""
     n_terms, n = r.shape
     for i in range(n):
         out[i] = r[n_terms - 1, i]
+        rate[i] = 0.0
     for k in range(n_terms - 2, -1, -1):
-        factor = theta if k % 2 == 0 else 1.0 - theta
+        factor, slope = (theta, 1.0 / h) if k % 2 == 0 else (1.0 - theta, -1.0 / h)
         for i in range(n):
+            rate[i] = slope * out[i] + factor * rate[i]
             out[i] = r[k, i] + factor * out[i]
 
 
 @routine
+def evaluate(system, work, memory, t, y, ydot, row):
+    """Event values at (t, y) into row (and the next, their rates). A failure is noted and ends the step."""
+    values = memory.event_values
+    status = call_events(work.run[0].events, (system, work, t, y, ydot, values[row], values[row + 1]))
+    if status != OK:
+        memory.loop[0].failure = status
+
+
+@routine
 def start_sides(table, values, tolerance, side):
-    """Sides at the start, from the newest values: sign of g; where g vanishes what the table says, or that of gdot."""
+    """Sides at the start, from the newest values."""
     for k in range(side.shape[1]):
-        g, gdot = values[G, k], values[GDOT, k]
-        if abs(g) > abs(gdot) * tolerance:
-            side[0, k] = sign(g)
-        elif table[k].start_side != 0:
-            side[0, k] = table[k].start_side
-        elif gdot != 0.0:
-            side[0, k] = sign(gdot)
+        begin_side(table[k], values[G, k], values[GDOT, k], tolerance, side, k)
+
+
+@routine
+def begin_side(event, g, gdot, tolerance, side, k):
+    """Side of an event function that begins: sign of g; where g vanishes what the table says, or that of gdot."""
+    if event.is_firm and g < math.inf:
+        side[0, k] = event.start_side
+    elif abs(g) > abs(gdot) * tolerance:
+        side[0, k] = sign(g)
+    elif event.start_side != 0:
+        side[0, k] = event.start_side
+    elif gdot != 0.0:
+        side[0, k] = sign(gdot)
 
 
 @routine
@@ -62,27 +84,28 @@ def settle_sides(table, values, side):
 
 
 @routine
-def renew_sides(values, fired, side):
-    """Sides after the event handler changed y: sign of g where g jumped; an event just fired goes where gdot points."""
+def renew_sides(table, values, fired, has_moved, side):
+    """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped begin anew; an
+    event just fired keeps its side, but goes where gdot points if y has changed."""
     for k in range(side.shape[1]):
-        decisive = values[G, k]
-        if decisive == values[G_LEFT, k]:
-            decisive = values[GDOT, k] if fired[k] != 0 else 0.0
-        if decisive != 0.0:
-            side[0, k] = sign(decisive)
+        g, gdot = values[G, k], values[GDOT, k]
+        if g != values[G_LEFT, k]:
+            begin_side(table[k], g, gdot, 0.0, side, k)
+        elif has_moved == 1 and fired[k] != 0 and gdot != 0.0:
+            side[0, k] = sign(gdot)
 
 
 @routine
 def root(system, work, memory, h, k, row, a, fa, b, fb):
     """Zero of trial value `row` (g or gdot) of event k between a and b, where it changes sign: Illinois."""
-    values, x, t = memory.event_values, memory.scratch[0], memory.loop[0].t
+    values, x, xdot, t = memory.event_values, memory.scratch[0], memory.scratch[1], memory.loop[0].t
     theta, last = b, 0
     for _ in range(MAX_ROOT_STEPS):
         theta = (a * fb - b * fa) / (fb - fa)
         if not a < theta < b:
             theta = 0.5 * (a + b)
-        dense_point(memory.dense, theta, x)
-        call_events(work.run[0].events, (system, work, t + theta * h, x, values[G_TRIAL], values[GDOT_TRIAL]))
+        dense_point(memory.dense, theta, h, x, xdot)
+        evaluate(system, work, memory, t + theta * h, x, xdot, G_TRIAL)
         f = values[row, k]
         if (f > 0.0) == (fb > 0.0):
             b, fb = theta, f
@@ -143,16 +166,18 @@ def find_event(system, work, memory, h):
     """Earliest matching crossing in the step just made (its theta, or NONE); loop.target says which and how."""
     loop, values, side = memory.loop[0], memory.event_values, memory.side
     copy(side[0], side[1])
-    x = memory.scratch[0]
+    x, xdot = memory.scratch[0], memory.scratch[1]
     for sample in range(N_SAMPLES + 1):
         b = sample / N_SAMPLES
         copy(values[G], values[G_LEFT])
         copy(values[GDOT], values[GDOT_LEFT])
-        if sample == N_SAMPLES:
-            copy(memory.y_new, x)
+        if sample == 0:
+            evaluate(system, work, memory, loop.t, memory.y, memory.f, G)
+        elif sample == N_SAMPLES:
+            evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
         else:
-            dense_point(memory.dense, b, x)
-        call_events(work.run[0].events, (system, work, loop.t + b * h, x, values[G], values[GDOT]))
+            dense_point(memory.dense, b, h, x, xdot)
+            evaluate(system, work, memory, loop.t + b * h, x, xdot, G)
         if sample == 0:
             continue
         first = NONE
@@ -200,4 +225,6 @@ def fire(loop, table, values, tolerance, side, fired, log):
             entry = log[loop.n_log]
             entry.event, entry.direction, entry.t = k, fired[k], loop.t
             loop.n_log += 1
+            if gdot != 0.0:
+                loop.event_error = max(loop.event_error, abs(g / gdot))
     loop.n_events += 1

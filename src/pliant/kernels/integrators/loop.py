@@ -7,13 +7,12 @@ References: Hairer, Norsett, Wanner I, II.4 (step size); Hairer, Wanner II, IV.2
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, EVENTS, INTERPOLANT, LOOP, STEPPER, SWITCH, kernel, routine
+from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, LOOP, STEPPER, SWITCH, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
-call_events = EVENTS.call
 call_derivative = DERIVATIVE.call
 call_stepper = STEPPER.call
 call_interpolant = INTERPOLANT.call
@@ -34,12 +33,14 @@ JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 
 
 @routine
-def is_full(loop, n_rows, n_pieces, n_log, n_events):
-    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events."""
+def is_full(loop, n_rows, n_pieces, n_log, n_events, n_phases):
+    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events, one
+    phase."""
     return (
         (loop.wants_rows == 1 and loop.n_rows + 2 > n_rows)
         or (loop.wants_dense == 1 and loop.n_pieces + 1 > n_pieces)
         or loop.n_log + n_events > n_log
+        or (loop.wants_rows == 1 and loop.n_phases + 1 > n_phases)
     )
 
 
@@ -70,6 +71,16 @@ def record_piece(loop, h, dense, times, terms):
         for i in range(dense.shape[1]):
             terms[loop.n_pieces, k, i] = dense[k, i]
     loop.n_pieces += 1
+
+
+@routine
+def record_phase(loop, phase, times, phases):
+    """The whole phase, valid from t on."""
+    if loop.wants_rows == 1:
+        times[loop.n_phases] = loop.t
+        for k in range(phase.shape[0]):
+            phases[loop.n_phases, k] = phase[k]
+        loop.n_phases += 1
 
 
 @routine
@@ -114,6 +125,10 @@ def restart(system, work, memory):
     d1 = weighted_norm(memory.f, y, memory.atol, loop.rtol)
     if not math.isfinite(d1):
         return NOT_FINITE
+    if loop.was_switched == 1:
+        copy(memory.event_values[G], memory.event_values[G_LEFT])
+        events.evaluate(system, work, memory, loop.t, y, memory.f, G)
+        events.renew_sides(system.events, memory.event_values, memory.fired, loop.has_moved, memory.side)
     loop.error_old = LEAST_ERROR
     loop.made_jump = 0
     if loop.is_fixed == 1 or (loop.h > 0.0 and loop.was_switched == 0):
@@ -233,18 +248,20 @@ def trial(system, work, memory):
             if not has_events:
                 break
             theta = events.find_event(system, work, memory, h)
+            if loop.failure != OK:
+                return loop.failure
             if theta > 1.0:
                 break
             h, before, redo = (loop.t + theta * h) - loop.t, math.inf, 0
         else:
-            call_events(work.run[0].events, (system, work, loop.t + h, memory.y_new, values[G], values[GDOT]))
+            events.evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
             landing, before = event_landing(loop, system.events, values, memory.side, h, longest, before)
             redo += 1
             if before == 0.0 or redo == MAX_REDOS:
                 break
             h = landing
         if h <= 0.0:
-            call_events(work.run[0].events, (system, work, loop.t, memory.y, values[G], values[GDOT]))
+            events.evaluate(system, work, memory, loop.t, memory.y, memory.f, G)
             if loop.target_direction * values[GDOT, loop.target] >= 0.0:
                 break
             # g leaves zero and is back within the resolution of t: let the least time pass
@@ -269,13 +286,13 @@ def switch(system, work, memory):
         return status
     loop.made_jump = 1
     loop.was_switched = 1
+    loop.has_moved = 0
     for i in range(before.shape[0]):
         if before[i] != memory.y[i]:
-            record_row(loop, memory.y, work.inputs, memory.rows)
-            copy(values[G], values[G_LEFT])
-            call_events(work.run[0].events, (system, work, loop.t, memory.y, values[G], values[GDOT]))
-            events.renew_sides(values, memory.fired, memory.side)
-            break
+            loop.has_moved = 1
+    if loop.has_moved == 1:
+        record_row(loop, memory.y, work.inputs, memory.rows)
+    record_phase(loop, work.phase, memory.phase_times, memory.phases)
     return OK
 
 
@@ -326,7 +343,7 @@ def advance(system, work, memory):
             loop.made_jump = 1
             loop.is_awaiting = 1
             return SAMPLE
-        if is_full(loop, n_rows, n_pieces, n_log, memory.fired.shape[0]):
+        if is_full(loop, n_rows, n_pieces, n_log, memory.fired.shape[0], memory.phase_times.shape[0]):
             return BUFFER_FULL
         if loop.n_steps >= last:
             return PAUSE
@@ -340,9 +357,9 @@ def advance(system, work, memory):
             loop.has_begun = 1
             record_row(loop, memory.y, work.inputs, memory.rows)
             if memory.fired.shape[0] > 0:
-                call_events(work.run[0].events, (system, work, loop.t, memory.y, values[G], values[GDOT]))
+                events.evaluate(system, work, memory, loop.t, memory.y, memory.f, G)
                 events.start_sides(system.events, values, loop.simultaneous * abs(loop.t), memory.side)
             continue
-        status = one_step(system, work, memory)
+        status = one_step(system, work, memory) if loop.failure == OK else loop.failure
         if status != OK:
             return status

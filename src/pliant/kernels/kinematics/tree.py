@@ -1,10 +1,10 @@
 """Outward sweep: placements, velocities and bias accelerations of all bodies."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec
+from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, sub, vec
 from pliant.kernels.flexible.body import bend
-from pliant.kernels.flexible.sections import move_sections, section_offset
-from pliant.kernels.kinematics.joints import ZERO, cross_joint
+from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
+from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
 
 
 @kernel
@@ -91,3 +91,48 @@ def frame_velocity(system, work, k):
         section = work.points[frame.point]
         v, w, p = vec(section.v), vec(section.w), section_offset(work, frame.point, p)
     return mul(R, add(v, cross(w, p))), mul(R, w)
+
+
+@kernel
+def accelerate(system, work, vdot):
+    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
+    g = vec(system.world[0].gravity)
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        R = mat(x.R)
+        if body.parent < 0:
+            a, al = mul_t(R, scale(-1.0, g)), ZERO
+        else:
+            parent = work.bodies[body.parent]
+            a, al, o = vec(parent.a), vec(parent.al), vec(x.o)
+            if body.point >= 0:
+                # z holds the section's own bias
+                section = work.points[body.point]
+                a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
+            a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
+        for k in range(body.n_v):
+            sv, sw = subspace_column(body, x, k)
+            a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
+        put(x.a, add(a, vec(x.zv)))
+        put(x.al, add(al, vec(x.zw)))
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            for j in range(f.m):
+                work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
+            accelerate_sections(system, work, f)
+
+
+@kernel
+def frame_acceleration(system, work, k):
+    """Acceleration of the origin of frame k and its angular acceleration, both in world axes, after accelerate
+    (which counts gravity as acceleration) and place."""
+    frame, g = system.frames[k], vec(system.world[0].gravity)
+    if frame.body < 0:
+        return ZERO, ZERO
+    x = work.bodies[frame.body]
+    R, a, al, w, p = mat(x.R_WB), vec(x.a), vec(x.al), vec(x.w), vec(frame.p_BF)
+    if frame.point >= 0:
+        y = work.points[frame.point]
+        a, al, w, p = vec(y.a), vec(y.al), vec(y.w), section_offset(work, frame.point, p)
+    a = add(a, add(cross(al, p), cross(w, cross(w, p))))
+    return add(mul(R, a), g), mul(R, al)

@@ -1,0 +1,55 @@
+"""Where contacts are: gap, normal, and velocity of the point against the plane, with their rates. All in world axes."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.vec3 import add, cross, dot, scale, sub
+from pliant.kernels.kinematics.tree import frame_acceleration, frame_placement, frame_velocity
+
+
+@kernel
+def measure(system, work, k):
+    """(gap, u, n, location) of contact k, after place: u velocity at the location of the point's body against the
+    plane's, n normal; gap' = n.u."""
+    contact = system.contacts[k]
+    R, p0 = frame_placement(system, work, contact.plane)
+    v0, w0 = frame_velocity(system, work, contact.plane)
+    _, p = frame_placement(system, work, contact.frame)
+    v, w = frame_velocity(system, work, contact.frame)
+    n = (R[2], R[5], R[8])
+    arm = scale(-contact.radius, n)
+    location = add(p, arm)
+    u = sub(add(v, cross(w, arm)), add(v0, cross(w0, sub(location, p0))))
+    return dot(n, sub(p, p0)) - contact.radius, u, n, location
+
+
+@kernel
+def measure_rates(system, work, k):
+    """(u', n') of contact k, after accelerate."""
+    contact = system.contacts[k]
+    R, p0 = frame_placement(system, work, contact.plane)
+    v0, w0 = frame_velocity(system, work, contact.plane)
+    a0, al0 = frame_acceleration(system, work, contact.plane)
+    _, p = frame_placement(system, work, contact.frame)
+    v, w = frame_velocity(system, work, contact.frame)
+    a, al = frame_acceleration(system, work, contact.frame)
+    n = (R[2], R[5], R[8])
+    ndot = cross(w0, n)
+    arm, arm_dot = scale(-contact.radius, n), scale(-contact.radius, ndot)
+    of_point = add(a, add(cross(al, arm), cross(w, arm_dot)))
+    reach, reach_dot = sub(add(p, arm), p0), sub(add(v, arm_dot), v0)
+    of_plane = add(a0, add(cross(al0, reach), cross(w0, reach_dot)))
+    return sub(of_point, of_plane), ndot
+
+
+@kernel
+def tangent(u, n):
+    """Part of u along the plane."""
+    return sub(u, scale(dot(n, u), n))
+
+
+@kernel
+def plane_axes(system, work, k):
+    """x and y axes of the plane of contact k, and their rates."""
+    R, _ = frame_placement(system, work, system.contacts[k].plane)
+    _, w = frame_velocity(system, work, system.contacts[k].plane)
+    x, y = (R[0], R[3], R[6]), (R[1], R[4], R[7])
+    return x, y, cross(w, x), cross(w, y)

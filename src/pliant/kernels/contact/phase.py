@@ -1,0 +1,79 @@
+"""The discrete phase of contacts and friction: begin, end, and what a state alone tells."""
+
+import math
+
+from pliant.kernels._jit import kernel, routine
+from pliant.kernels.algebra.vec3 import dot
+from pliant.kernels.contact.friction import branch_of
+from pliant.kernels.contact.geometry import measure, tangent
+from pliant.kernels.contact.normal import clamp_margin
+from pliant.kernels.forces.joints import set_limit_phase
+from pliant.kernels.kinematics.tree import move, place
+from pliant.system.contact_tables import Branch
+
+# a slower impact counts as this fast in the damping: bounces end in rest
+SPEED_FLOOR = 1e-4  # [m/s]
+
+
+@kernel
+def begin_contact(system, work, k, u, n):
+    """Touching from now on, with velocity u."""
+    contact = system.contacts[k]
+    phase = work.phase[contact.phase]
+    phase.is_active, phase.is_pushing = 1, 1
+    phase.impact_speed = max(-dot(n, u), SPEED_FLOOR)
+    if contact.friction >= 0:
+        slide = tangent(u, n)
+        phase.branch = branch_of(system.frictions[contact.friction], math.sqrt(dot(slide, slide)))
+
+
+@kernel
+def end_contact(system, work, k):
+    phase = work.phase[system.contacts[k].phase]
+    phase.is_active, phase.is_pushing = 0, 0
+
+
+@kernel
+def count_contacts(system, work):
+    """Number what touches and the unknown stick forces; to be called whenever the phase has changed."""
+    width = 1 if system.world[0].is_planar else 2
+    touching, sticking = 0, 0
+    for k in range(len(system.contacts)):
+        contact = system.contacts[k]
+        phase, x = work.phase[contact.phase], work.contacts[k]
+        touching += phase.is_active
+        x.unknown = -1
+        has_friction = phase.is_active and contact.friction >= 0
+        if has_friction and system.frictions[contact.friction].sticks and phase.branch == Branch.STICK:
+            x.unknown = sticking
+            sticking += width
+    for k in range(len(system.sites)):
+        site, x = system.sites[k], work.sites[k]
+        x.unknown = -1
+        if system.frictions[site.friction].sticks and work.phase[site.phase].branch == Branch.STICK:
+            x.unknown = sticking
+            sticking += 1
+    work.run[0].n_touching, work.run[0].n_sticking = touching, sticking
+
+
+@routine
+def set_phase(system, work, q, v):
+    """The phase a state alone tells: stops pressed, points below their planes, branches by speed."""
+    set_limit_phase(system, work, q)
+    if len(system.contacts) > 0:
+        move(system, work, q, v)
+        place(system, work)
+    for k in range(len(system.contacts)):
+        gap, u, n, _ = measure(system, work, k)
+        contact = system.contacts[k]
+        work.contacts[k].gap = gap
+        end_contact(system, work, k)
+        if gap < 0.0:
+            begin_contact(system, work, k, u, n)
+            phase = work.phase[contact.phase]
+            margin, _ = clamp_margin(contact, phase, -gap, -dot(n, u), 0.0)
+            phase.is_pushing = margin > 0.0
+    for k in range(len(system.sites)):
+        site = system.sites[k]
+        work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(v[site.dof]))
+    count_contacts(system, work)

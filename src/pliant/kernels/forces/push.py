@@ -1,0 +1,29 @@
+"""Forces given in world axes at a world location, into the external wrench of a body."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.vec3 import add, cross, mat, mul_t, put, sub, vec
+from pliant.kernels.flexible.sections import push_section
+
+
+@kernel
+def clear_wrenches(system, work):
+    for i in range(len(system.bodies)):
+        put(work.bodies[i].f, (0.0, 0.0, 0.0))
+        put(work.bodies[i].n, (0.0, 0.0, 0.0))
+
+
+@kernel
+def push(system, work, frame, force, location):
+    """Let a world force act at a world location on the body (the section) of a frame; bodies are placed."""
+    body, point = system.frames[frame].body, system.frames[frame].point
+    if body < 0:
+        return
+    x = work.bodies[body]
+    R = mat(x.R_WB)
+    f = mul_t(R, force)
+    arm = mul_t(R, sub(location, vec(x.p_WB)))
+    if point >= 0:
+        push_section(system, work, point, f, cross(sub(arm, vec(work.points[point].s)), f))
+        return
+    put(x.f, add(vec(x.f), f))
+    put(x.n, add(vec(x.n), cross(arm, f)))
