@@ -418,7 +418,7 @@ HERTZ = NormalLaw("hertz", 1e6)
     [
         ((Contact("c", HERTZ, points=("bal",)),), "contact 'c': points[0] 'bal' does not exist; did you mean 'ball'?"),
         ((Contact("c", HERTZ, Plane("grund"), ("ball",)),), "contact 'c': plane.place 'grund' does not exist"),
-        ((Contact("c", HERTZ),), "contact 'c': there is no rod, tube or beam whose ends could be its points; give points"),
+        ((Contact("c", HERTZ),), "contact 'c': there is no rod, tube or beam whose ends could be its points"),
         ((Contact("c", HERTZ, Plane("ball"), ("ball",)),), "point 'ball' is on 'ball', as its plane is"),
         ((Contact("c", HERTZ, points=("world",)),), "point 'world' is on the world, which carries its plane"),
         ((Contact("c", HERTZ, points=("ball", "ball")),), "contact 'c': point 'ball' is named twice; name each once"),

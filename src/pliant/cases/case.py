@@ -180,7 +180,7 @@ def coordinate_peak(result: Result, column: int) -> float:
     return float(np.max(size))
 
 
-MODULES = ("two_link_arm", "space_robot", "ground_space", "long_chain")
+MODULES = ("falling_chain", "bouncing_ball", "two_link_arm", "space_robot", "ground_space", "long_chain")
 
 
 def unknown_key(key: str, allowed: Any, where: str) -> str:
