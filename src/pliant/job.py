@@ -31,6 +31,9 @@ RUN_SETTINGS = {
 }
 
 
+MOST_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
+
+
 @dataclass(frozen=True)
 class Job:
     """Everything checked, nothing compiled yet, the folder ready."""
@@ -92,11 +95,12 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
         _write(outcome, {})
         return outcome
     case, results = job.case, {}
-    for label, settings in variants.items():
-        results[label] = simulate(case.build(settings), progress=progress, **job.options)
+    for label, variant in variants.items():
+        options = {**job.options, **variant.options}
+        results[label] = simulate(case.build(variant.settings), progress=progress, **options)
     first, *others = results
     figures = case.figures(results[first])
-    for label in others:
+    for label in others if len(others) < MOST_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
         figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
     outcome = Outcome(job, results[first], figures, case.conclude(job.settings, results))
@@ -110,9 +114,10 @@ def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
     used = {**job.settings, **result.settings}
     save_summary(job.out / "summary.json", job.name, used, figures, result)
     result.save(job.out / "result.nc")
-    for label, other in list(variants.items())[1:]:
+    others = list(variants.items())[1:]
+    for label, other in others if len(others) < MOST_REPORTED else ():
         other.save(job.out / f"result-{label.replace(' ', '-')}.nc")
-    panels = job.case.panels(job.settings) if job.case else ()
+    panels = job.case.panels(job.settings) if job.case else None
     table = (
         outcome.figure_table
         if outcome.is_default

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from pliant.cases.case import Case, Figure, Panel, Setting
@@ -20,9 +21,9 @@ SETTINGS = {
     "spin": Setting(0.0, "about z at the start", "rad/s"),
     "gravity": Setting(9.81, "downwards", "m/s^2"),
     **CONTACT_SETTINGS,
-    "stiffness": Setting(1e7, "of the contact, for the exponent", "N/m^n"),
-    "restitution": Setting(0.7, "asked for, in (0, 1]"),
-    "normal_law": Setting("exact", CONTACT_SETTINGS["normal_law"].help, choices=CONTACT_SETTINGS["normal_law"].choices),
+    "stiffness": replace(CONTACT_SETTINGS["stiffness"], default=1e7),
+    "restitution": replace(CONTACT_SETTINGS["restitution"], default=0.7),
+    "normal_law": replace(CONTACT_SETTINGS["normal_law"], default="exact"),
 }
 
 

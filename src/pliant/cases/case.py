@@ -130,6 +130,14 @@ def vector_panel(title: str, unit: str, output: str, first: int = 0) -> Panel:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One of several runs of a case: its settings, and what it changes of simulate's options."""
+
+    settings: dict[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Case:
     """A built-in case."""
 
@@ -140,10 +148,10 @@ class Case:
     build: Callable[[dict[str, Any]], Model]
     figures: Callable[[Result], dict[str, float]]
     figure_table: Mapping[str, Figure]
-    panels: Callable[[dict[str, Any]], tuple[Panel, ...]]
+    panels: Callable[[dict[str, Any]], tuple[Panel, ...]]  # of several runs: shown side by side
     run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
-    # settings of several runs in place of one, by label; the first is the one that result.nc holds
-    variants: Callable[[dict[str, Any]], Mapping[str, dict[str, Any]]] = lambda settings: {}
+    # several runs in place of one, by label; the first is the one that result.nc holds
+    variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
     conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,7 +188,15 @@ def coordinate_peak(result: Result, column: int) -> float:
     return float(np.max(size))
 
 
-MODULES = ("falling_chain", "bouncing_ball", "two_link_arm", "space_robot", "ground_space", "long_chain")
+MODULES = (
+    "falling_chain",
+    "bouncing_ball",
+    "sliding_block",
+    "two_link_arm",
+    "space_robot",
+    "ground_space",
+    "long_chain",
+)
 
 
 def unknown_key(key: str, allowed: Any, where: str) -> str:

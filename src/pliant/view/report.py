@@ -140,7 +140,7 @@ def write_report(
     what names mean. compares=False leaves out expected values (they hold at a case's default settings only).
     variants: runs to be shown beside each other, by label; findings: what they say together."""
     heading, quantities = title or result.model.name, Quantities(result)
-    panels = panels or default_panels(result)
+    panels = default_panels(result) if panels is None else panels
     content = [
         _head(result, heading, description),
         _pictures(result),
