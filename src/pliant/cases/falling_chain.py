@@ -63,10 +63,10 @@ SETTINGS = {
 
 def link_ends(settings: dict[str, Any]) -> list[str]:
     """The pair of ends of every link; "" for a rigid one."""
-    words, wanted = settings["modes"], settings["links"]
+    words, wanted = str(settings["modes"]), int(settings["links"])
     if words == "rigid":
         return [""] * (wanted or 3)
-    pairs: list[str] = (SETS[0] if words in ("all", "study") else words).split("-")
+    pairs = (SETS[0] if words in ("all", "study") else words).split("-")
     for pair in pairs:
         if pair not in PAIRS:
             raise ModelError(
@@ -323,9 +323,9 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     text = (
         f"Converged motion: {MANY} modes per link with ends {TRUTHS[0]}; {MANY} with ends {TRUTHS[1]} agree with it to "
         f"{1e3 * floor:.1f} mm (root mean square over all joints, from touchdown to 0.5 s). With one mode per link "
-        f"{best} is closest: {1e3 * away[f'{best} x1'][0]:.1f} mm; {others}. With {STUDIED[-1]} modes: {last}. More modes "
-        "help only where the ends of the modes fit the hinges: a hinge leaves the end sections free to tilt, and modes "
-        "clamped there never let them, however many there are."
+        f"{best} is closest: {1e3 * away[f'{best} x1'][0]:.1f} mm; {others}. With {STUDIED[-1]} modes: {last}. More "
+        "modes help only where the ends of the modes fit the hinges: a hinge leaves the end sections free to tilt, and "
+        "modes clamped there never let them, however many there are."
     )
     chart = Lines("Distance from the converged motion until 0.5 s", "mm", "modes per link", "1", curves, is_log=True)
     columns = ("set x modes per link", "contacts", "until 0.5 s [mm]", f"until {SPAN} s [mm]")
