@@ -2,42 +2,14 @@
 
 from pliant.kernels._jit import FORWARD, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
-from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, scale, sub, vec
+from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, put, scale, sub, vec
 from pliant.kernels.dynamics import prepare_bodies
 from pliant.kernels.flexible.body import weigh
-from pliant.kernels.flexible.sections import accelerate_sections, modal_force
+from pliant.kernels.flexible.sections import modal_force
 from pliant.kernels.forces.joints import set_phase
-from pliant.kernels.kinematics.joints import ZERO, subspace_column
+from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.status import Status
-
-
-@kernel
-def accelerate(system, work, vdot):
-    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
-    g = vec(system.world[0].gravity)
-    for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
-        R = mat(x.R)
-        if body.parent < 0:
-            a, al = mul_t(R, scale(-1.0, g)), ZERO
-        else:
-            parent = work.bodies[body.parent]
-            a, al, o = vec(parent.a), vec(parent.al), vec(x.o)
-            if body.point >= 0:
-                # z holds the section's own bias
-                section = work.points[body.point]
-                a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
-            a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
-        for k in range(body.n_v):
-            sv, sw = subspace_column(body, x, k)
-            a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
-        put(x.a, add(a, vec(x.zv)))
-        put(x.al, add(al, vec(x.zw)))
-        if body.flex >= 0:
-            f = system.flexes[body.flex]
-            for j in range(f.m):
-                work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
-            accelerate_sections(system, work, f)
 
 
 @routine

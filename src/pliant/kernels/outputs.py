@@ -5,8 +5,7 @@ from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, vec
 from pliant.kernels.dynamics import impose_motion, prepare_bodies
 from pliant.kernels.flexible.sections import section_offset
 from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, set_phase, spring_force
-from pliant.kernels.inverse import accelerate
-from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
+from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
 from pliant.system.status import Status
 from pliant.system.tables import JointKind, Quantity
 

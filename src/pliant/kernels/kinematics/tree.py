@@ -1,10 +1,10 @@
-"""Outward sweep: placements, velocities and bias accelerations of all bodies."""
+"""Outward sweeps: placements, velocities and bias accelerations, then accelerations, of all bodies."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, vec
+from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, sub, vec
 from pliant.kernels.flexible.body import bend
-from pliant.kernels.flexible.sections import move_sections, section_offset
-from pliant.kernels.kinematics.joints import ZERO, cross_joint
+from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
+from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
 
 
 @kernel
@@ -63,6 +63,35 @@ def place(system, work):
             R = mat(y.R_WB)
             put_mat(x.R_WB, matmul(R, mat(x.R)))
             put(x.p_WB, add(vec(y.p_WB), mul(R, vec(x.o))))
+
+
+@kernel
+def accelerate(system, work, vdot):
+    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
+    g = vec(system.world[0].gravity)
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        R = mat(x.R)
+        if body.parent < 0:
+            a, al = mul_t(R, scale(-1.0, g)), ZERO
+        else:
+            parent = work.bodies[body.parent]
+            a, al, o = vec(parent.a), vec(parent.al), vec(x.o)
+            if body.point >= 0:
+                # z holds the section's own bias
+                section = work.points[body.point]
+                a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
+            a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
+        for k in range(body.n_v):
+            sv, sw = subspace_column(body, x, k)
+            a, al = add(a, scale(vdot[body.v + k], sv)), add(al, scale(vdot[body.v + k], sw))
+        put(x.a, add(a, vec(x.zv)))
+        put(x.al, add(al, vec(x.zw)))
+        if body.flex >= 0:
+            f = system.flexes[body.flex]
+            for j in range(f.m):
+                work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
+            accelerate_sections(system, work, f)
 
 
 @kernel
