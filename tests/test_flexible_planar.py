@@ -31,6 +31,10 @@ class Shape:
     slope: Callable[[float], float]
     rotation: Callable[[float], float]
 
+    def shortening(self, x: float) -> float:
+        """H = int_0^x W'^2"""
+        return integral(lambda y: self.slope(y) ** 2, x)
+
 
 def supported() -> Shape:
     return Shape(
@@ -74,8 +78,8 @@ CHAINS = {
 }
 
 
-def integral(function: Callable[[float], float]) -> float:
-    return quad(function, 0.0, LENGTH, epsabs=1e-14, epsrel=1e-13, limit=200)[0]
+def integral(function: Callable[[float], float], end: float = LENGTH) -> float:
+    return quad(function, 0.0, end, epsabs=1e-12, epsrel=1e-12)[0]
 
 
 def integrate(
@@ -116,8 +120,7 @@ def lagrangian(chain: str) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarra
         ahead, side = O_rate.dot(along), O_rate.dot(across)
         a, s, turn = sympy.symbols("a s turn")  # velocity of the frame, until the integrals are done
         speed = (a + rate(short) - turn * bent) ** 2 + (s + rate(bent) + turn * (eta + short)) ** 2
-        shortening = [lambda x, f=shapes[0]: quad(lambda y: f.slope(y) ** 2, 0.0, x, epsabs=1e-14, epsrel=1e-13)[0]]
-        functions = [lambda x: x, *shortening * is_shortened, *(f.W for f in shapes)]
+        functions = [lambda x: x, *[shapes[0].shortening] * is_shortened, *(f.W for f in shapes)]
         symbols = [eta, *[H] * is_shortened, *W]
         T += (MASS / 2 * integrate(speed, symbols, functions)).subs({a: ahead, s: side, turn: w})
         up, rise, lift = sympy.symbols("up rise lift")  # heights of the frame's origin and axes
@@ -130,7 +133,7 @@ def lagrangian(chain: str) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarra
             theta = sympy.symbols(f"theta:{len(shapes)}")
             turning = (turn + sum(x * y for x, y in zip(theta, e, strict=True))) ** 2
             T += (INERTIA / 2 * integrate(turning, list(theta), [f.rotation for f in shapes])).subs({turn: w})
-        fall = shortening[0](LENGTH) * d[0] ** 2 / 2 if is_shortened else 0.0
+        fall = shapes[0].shortening(LENGTH) * d[0] ** 2 / 2 if is_shortened else 0.0
         O = O + (LENGTH - fall) * along + sum(x * f.W(LENGTH) for x, f in zip(d, shapes, strict=True)) * across
         phi = phi + sum(x * f.rotation(LENGTH) for x, f in zip(d, shapes, strict=True))
     momentum = [T.diff(x) for x in u]

@@ -151,8 +151,8 @@ def test_random_trees_are_rich():
 def test_floating_beam_has_the_stored_mass_matrix_and_bias(case):
     """A floating body at rest in translation: its v' is the acceleration of its origin, spatial order as stored.
 
-    Without polar inertia nothing resists a turn about the beam or its torsion: an armature about x (taken off again) and
-    a massless body at the tip satisfy the checks of the model."""
+    Without polar inertia nothing resists a turn about the beam or its torsion: an armature about x (taken off again)
+    and a massless body at the tip satisfy the checks of the model."""
     beam = stored_beam(case["coupling"], case["rotary"])
     joints = [
         Joint(name="base", kind="floating", child="boom", armature=(0, 0, 0, 1, 0, 0)),
