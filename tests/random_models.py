@@ -125,11 +125,12 @@ class Case:
 
 
 def random_state(model: Model, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """q (unit quaternions), v, vdot, tau."""
+    """q (unit quaternions, beams bent by a few hundredths), v, vdot, tau."""
     q = rng.uniform(-2.0, 2.0, size=len(model.coordinates))
     for link in model.links:
         if link.joint.kind in ("spherical", "floating"):
             q[link.q_slice][-4:] = random_quaternion(rng)
+        q[link.q_modes] *= 0.02
     v, vdot, tau = rng.normal(size=(3, len(model.velocities)))
     return q, v, 2.0 * vdot, 5.0 * tau
 
@@ -386,6 +387,7 @@ def advance(model: Model, q: np.ndarray, v: np.ndarray, vdot: np.ndarray, h: flo
             x[:] = _times(x, _exp(h * u + 0.5 * h**2 * a))
         else:
             x += h * u + 0.5 * h**2 * a
+        out[link.q_modes] += h * v[link.v_modes] + 0.5 * h**2 * vdot[link.v_modes]
     return out
 
 

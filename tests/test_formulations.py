@@ -19,7 +19,6 @@ from pliant.model.bodies import AxisAngle, Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Constant, Sine
-from pliant.model.tree import find_frame
 from pliant.system.phases import Phases
 from pliant.system.tables import Power
 from random_models import advance, derivatives, frames_of, largest, random_state, time_scale
@@ -120,39 +119,37 @@ def test_mass_matrix_times_acceleration_plus_bias_is_force(name: str, formulatio
 
 
 def _generalised_loads(x: Instant) -> np.ndarray:
-    """Loads through the Jacobians of their frames (velocities under unit v), written down from their definition."""
-    n = len(x.v)
-    total = np.zeros(n)
-    for j in range(n):
-        unit = np.zeros(n)
-        unit[j] = 1.0
-        total[j] = _load_power(x, unit)
+    """Loads through the Jacobians of their frames (velocities under unit v), written down from their definition.
+
+    What a load does to the modes of the beam it acts on is gathered in tau already."""
+    units = np.eye(len(x.v))
+    total = np.array([_load_power(x, unit) for unit in units])
+    for i, link in enumerate(x.model.links):
+        for j in range(link.v_modes.start, link.v_modes.stop):
+            total[j] -= _load_power(x, units[j], only=i)
     return total
 
 
-def _load_power(x: Instant, v: np.ndarray) -> float:
-    """Sum of force times velocity and couple times spin."""
-    bodies = frames_of(x.handle, x.q, v)
-    rows = x.handle.packed.frame_rows
-    power = 0.0
-    for body, point, force, couple in _world_loads(x):
-        k = rows[body]
-        power += force @ (bodies.velocity[k] + np.cross(bodies.spin[k], point - bodies.p[k])) + couple @ bodies.spin[k]
-    return power
+def _load_power(x: Instant, v: np.ndarray, only: int | None = None) -> float:
+    """Sum of force times velocity and couple times spin, of all loads or those on one body."""
+    frames = frames_of(x.handle, x.q, v)
+    return sum(
+        force @ frames.velocity[k] + couple @ frames.spin[k]
+        for k, (_, force, couple) in zip(x.handle.system.loads.frame, _world_loads(x), strict=True)
+        if only is None or x.handle.system.frames[k].body == only
+    )
 
 
-def _world_loads(x: Instant) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Body, point, force and couple of every load at TIME, world axes."""
-    bodies = frames_of(x.handle, x.q, x.v)
+def _world_loads(x: Instant) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Point, force and couple of every load at TIME, world axes."""
+    frames = frames_of(x.handle, x.q, x.v)
     found = []
-    for load in x.model.loads:
-        frame = find_frame(x.model, load.frame)
-        k = x.handle.packed.frame_rows[frame.body]
+    for load, k in zip(x.model.loads, x.handle.system.loads.frame, strict=True):
         value = np.array([_value(signal) for signal in (load.x, load.y, load.z)])
         if load.axes == "body":
-            value = bodies.R[k] @ frame.matrix @ value
+            value = frames.R[k] @ value
         force, couple = (value, np.zeros(3)) if load.kind == "force" else (np.zeros(3), value)
-        found.append((frame.body, bodies.p[k] + bodies.R[k] @ frame.position, force, couple))
+        found.append((frames.p[k], force, couple))
     return found
 
 
@@ -274,10 +271,14 @@ def test_springs_are_the_gradient_of_their_energy(name: str, seed: int) -> None:
     bare = dataclasses.replace(x.model, joints=[dataclasses.replace(j, **NO_SPRING) for j in x.model.joints])
     soft = Instant(name, seed, model=bare)
     force = soft.inverse(x.vdot) - x.inverse(x.vdot)
+
+    def elastic(q: np.ndarray, v: np.ndarray) -> float:
+        return x.handle.energy(q, v).elastic - soft.handle.energy(q, v).elastic
+
     for j in range(len(x.v)):
         unit = np.eye(len(x.v))[j]
         x.v = unit
-        slope = x.along(np.zeros(len(unit)), lambda q, v: x.handle.energy(q, v).elastic)
+        slope = x.along(np.zeros(len(unit)), elastic)
         assert abs(slope + force[j]) < SMOOTH * (1.0 + largest(force) + soft.terms(x.vdot))
 
 
@@ -302,7 +303,7 @@ def test_base_reaction_is_rate_of_momentum_minus_external_forces(name: str, form
     state = x.handle.momentum(x.q, x.v)
     weight = state.mass * np.array(x.model.gravity)
     total = np.concatenate([weight, np.cross(state.centre, weight)])
-    for _, point, force, couple in _world_loads(x):
+    for point, force, couple in _world_loads(x):
         total += np.concatenate([force, np.cross(point, force) + couple])
     bodies = frames_of(x.handle, x.q, x.v)
     for i, link in enumerate(x.model.links):
@@ -320,7 +321,7 @@ def test_reaction_along_the_joint_is_what_acts_there(name: str, formulation: str
     vdot, wrenches = x.forward(), x.reactions()
     dofs, work = x.handle.system.dofs, x.handle.work.dofs
     acting = work.tau + np.where(x.driven, work.drive, 0.0)
-    for j in range(len(x.v)):
+    for j in (j for link in x.model.links for j in range(link.v_slice.start, link.v_slice.stop)):
         i = int(dofs[j].body)
         unit = np.eye(len(x.v))[j]
         motion = _relative_motion(x, i, unit)
@@ -432,12 +433,14 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     def moved(h: float) -> np.ndarray:
         return frames_of(x.handle, advance(x.model, x.q, x.v, vdot, h), x.v).p[k]
 
-    velocity, acceleration = derivatives(moved, time_scale(x.v, vdot))
+    step = time_scale(x.v, vdot)
+    velocity, acceleration = derivatives(moved, step)
     assert largest(found["position"][0] - start.p[k]) < TIGHT * (1.0 + largest(start.p))
     assert largest(found["spin"][0] - start.spin[k]) < TIGHT * (1.0 + largest(start.spin))
     assert largest(found["velocity"][0] - velocity) < SMOOTH * (1.0 + largest(velocity))
-    # second differences: rounding 1e-16 of positions over the square of steps of about 1e-3
-    assert largest(found["acceleration"][0] - acceleration) < 1e-8 * (1.0 + largest(acceleration))
+    # second differences: rounding of positions over the square of the smallest step
+    rounding = 20.0 * np.finfo(float).eps * largest(start.p[k]) / (step / 8) ** 2
+    assert largest(found["acceleration"][0] - acceleration) < 1e-8 * (1.0 + largest(acceleration)) + rounding
     assert largest(found["reaction"][0] - reactions[-1]) < TIGHT * (1.0 + largest(reactions))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import AxisAngle, Body, Box, Frame, Rod, Sphere, Tube
+from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass
 from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Load, Model
 from pliant.model.signals import Chirp, Constant, Cycloid, Sine, Table
@@ -281,6 +282,115 @@ def hooke_coupling() -> Model:
     return Model(name="hooke coupling", bodies=bodies, joints=joints, base=base)
 
 
+def _beam(name: str, length: float, **shapes: Any) -> Beam:
+    """2 kg/m, soft enough for forces of a robot's size, with thick sections for a well-conditioned mass matrix."""
+    section = GivenSection(area=1e-3, second_moment_y=8e-7, second_moment_z=1e-6)
+    soft = Material(young=1e9, density=2000.0)
+    return Beam(name, length, soft, section, rotary_inertia=(0.05, 0.02, 0.03), **shapes)
+
+
+@_exhibit
+def flexible_arm() -> Model:
+    """Bending, stretch, torsion, shortening; a payload welded to the tip; loads of all kinds along the span."""
+    upper = _beam("upper", 0.9, bending_y=2, bending_z=1, stretch=1, torsion=1, damping=Damping(stiffness_time=1e-3))
+    lower = _beam(
+        "lower",
+        0.7,
+        bending_y=Bending(1, family="polynomials"),
+        theory="euler-bernoulli",
+        bending_z=2,
+        point_masses=(PointMass(0.3, 0.4),),
+    )
+    payload = Body(name="payload", mass=0.8, com=(0.05, 0.02, -0.03), inertia=(0.02, 0.03, 0.025))
+    twist = AxisAngle(axis=(1.0, -1.0, 0.5), angle=0.6)
+    joints = [
+        Joint(name="shoulder", kind="universal", child="upper", stiffness=(20.0, 30.0), damping=(0.5, 0.2)),
+        Joint(
+            name="elbow",
+            kind="revolute",
+            parent=_on("upper", 0.9, 0.05, 0),
+            child="lower",
+            axis=(0, 1, 1),
+            armature=0.1,
+        ),
+        Joint(name="weld", kind="fixed", parent=_on("lower", 0.7, 0, 0.04, attitude=twist), child="payload"),
+    ]
+    tip = Frame(body="lower", name="tip", position=(0.7, 0.05, 0.02), attitude=twist)
+    loads = [
+        Load(frame="tip", x=Sine(amplitude=3.0, omega=2.0), y=1.0, z=-2.0, axes="world"),
+        Load(frame=_on("upper", 0.4, 0.03, -0.05), y=4.0, z=2.0, axes="body"),
+        Load(frame="tip", x=0.5, z=0.3, kind="couple", axes="body"),
+        Load(frame=_on("upper", 0.9, 0, 0), x=0.4, y=-0.6, kind="couple", axes="world"),
+    ]
+    return Model(name="flexible arm", bodies=[upper, lower, payload], joints=joints, frames=[tip], loads=loads)
+
+
+@_exhibit
+def flexible_satellite() -> Model:
+    """Flexible branches on a floating hull; slide at mid-span, floating joint on a tip, ball joint at a start."""
+    hull = Body(name="hull", mass=5.0, com=(0.02, -0.01, 0.03), inertia=(0.5, 0.6, 0.7))
+    boom = _beam("boom", 1.2, bending_y=1, bending_z=1, torsion=2, rotary="section")
+    panel = _beam("panel", 0.8, bending_z=Bending(2, "sc"), coupling="linear", rotary="frame")
+    seat = _on("boom", 0.5, 0.1, 0, attitude=AxisAngle(axis=(0, 0, 1), angle=1.1))
+    joints = [
+        Joint(name="root", kind="fixed", parent=_on("hull", 0.3, 0, 0), child="boom"),
+        Joint(name="ball", kind="spherical", parent=_on("hull", -0.3, 0.1, 0), child="panel"),
+        Joint(name="slide", kind="prismatic", parent=seat, child="sledge", axis=(1, 0, 1), stiffness=50.0, damping=1.0),
+        Joint(name="tether", kind="floating", parent=_on("panel", 0.8, 0, 0.1), child="drone"),
+    ]
+    sledge = Body(name="sledge", mass=0.5, com=(0.0, 0.03, 0.02), inertia=(0.01, 0.012, 0.014))
+    drone = Body(name="drone", mass=0.6, com=(0.01, 0.02, 0.0), inertia=(0.02, 0.03, 0.02))
+    return Model(
+        name="flexible satellite",
+        bodies=[hull, boom, panel, sledge, drone],
+        joints=joints,
+        base="floating",
+        gravity=(0.0, 0.0, 0.0),
+    )
+
+
+@_exhibit
+def falling_chain() -> Model:
+    """Elastic links in the plane, the first one flies: planar base, sections that turn at the start [gibbsappell]."""
+    ends = ("cs", "ss", "sc")
+    links = [_beam(f"link{i}", 1.0, bending_y=Bending(1, pair), rotary="frame") for i, pair in enumerate(ends)]
+    joints = [
+        Joint(name=f"hinge{i}", kind="revolute", parent=_on(f"link{i - 1}", 1.0, 0, 0), child=f"link{i}")
+        for i in (1, 2)
+    ]
+    return Model(name="falling chain", bodies=links, joints=joints, base="planar", gravity=(0.0, -9.81, 0.0))
+
+
+@_exhibit
+def flexible_crane() -> Model:
+    """Prescribed motions inboard and outboard of a beam, a cylindrical joint with a stop on it; the last body bends."""
+    mast = _beam("mast", 1.5, bending_y=2, bending_z=2, torsion=1, damping=Damping(ratio=0.01))
+    jib = _beam("jib", 1.0, bending_z=Bending(1, "cf"), bending_y=1, theory="euler-bernoulli", rotary="none")
+    trolley = Body(name="trolley", mass=1.0, com=(0.0, 0.02, -0.1), inertia=(0.02, 0.03, 0.02))
+    joints = [
+        Joint(
+            name="slew", kind="revolute", child="mast", axis=(1, 0, 0), motion=Cycloid(start=-0.5, end=2.5, after=1.5)
+        ),
+        Joint(
+            name="lift",
+            kind="cylindrical",
+            parent=_on("mast", 1.0, 0.1, 0),
+            child="trolley",
+            axis=(1, 0, 0),
+            limit=(Limit(lower=-0.2, upper=0.3, stiffness=200.0, damping=2.0), "none"),
+        ),
+        Joint(
+            name="luff",
+            kind="revolute",
+            parent=_on("mast", 1.5, 0, 0),
+            child="jib",
+            axis=(0, 1, 0),
+            motion=Sine(omega=3.0),
+        ),
+    ]
+    return Model(name="flexible crane", bodies=[mast, trolley, jib], joints=joints)
+
+
 def needs(model: Model) -> frozenset[str]:
     """What a formulation must support to take a model (words of methods.py)."""
     parents = [link.parent for link in model.links]
@@ -294,6 +404,8 @@ def needs(model: Model) -> frozenset[str]:
         found.add("prescribed motion")
     if model.loads:
         found.add("loads")
+    if model.has_modes:
+        found.add("flexible bodies")
     return frozenset(found)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, SimulationError
-from pliant.methods import find_method
+from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
 from pliant.options import model_size
 from pliant.system.pack import Packed, pack
@@ -54,10 +54,10 @@ class Prepared:
     """A model ready for many calls: tables packed, kernels compiled. One thread at a time; copy() makes another."""
 
     def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
+        self.method = find_formulation(formulation, model.has_modes)
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.tables import Pinned
 
-        self.method = find_method("formulation", formulation, needs=("acceleration",))
         self.model = model
         self.packed = packed or pack(model)
         self.system = self.packed.system
@@ -104,11 +104,12 @@ class Prepared:
     def equations(self, q: Array, v: Array, out: Array | None = None) -> tuple[Array, Array]:
         """M and h of M vdot + h = tau; h holds gravity and velocity terms, no springs, motors or loads."""
         from pliant.kernels import _jit
-        from pliant.kernels.formulations import boltzmann_hamel
 
+        can = "equations" in self.method.supports
+        method = self.method if can else find_method("formulation", "gibbs_appell")
         n = len(self.system.dofs)
         M, h = np.empty((n, n)) if out is None else out, np.empty(n)
-        _jit.entry(boltzmann_hamel.matrices)(*self.refs, q, v, M, h)
+        _jit.entry(method.load("matrices"))(*self.refs, q, v, M, h)
         return M, h
 
     def energy(self, q: Array, v: Array) -> Energy:

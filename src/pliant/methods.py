@@ -36,7 +36,7 @@ FORMULATIONS = (
         summary="articulated bodies with symmetric blocks",
         module="pliant.kernels.formulations.articulated",
         function="articulated",
-        supports=RIGID_TREE | {"acceleration"},
+        supports=RIGID_TREE | {"flexible bodies", "acceleration"},
         cost="O(n)",
         reference="featherstone2008",
     ),
@@ -48,6 +48,15 @@ FORMULATIONS = (
         supports=RIGID_TREE | {"acceleration", "equations"},
         cost="O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise",
         reference="boltzmannhamel",
+    ),
+    Method(
+        name="gibbs_appell",
+        summary="recursive Gibbs-Appell equations, the Gibbs function built link by link",
+        module="pliant.kernels.formulations.gibbs_appell",
+        function="gibbs_appell",
+        supports=RIGID_TREE | {"flexible bodies", "acceleration", "equations"},
+        cost="O(n^2) matrix + O(n^3) solve",
+        reference="gibbsappell",
     ),
 )
 
@@ -156,3 +165,10 @@ def find_method(family: str, name: str, needs: Sequence[str] = ()) -> Method:
             able = ", ".join(row.name for row in table if need in row.supports) or "none yet"
             raise ModelError(f"{family} {name!r} does not support {need}; these do: {able}")
     return method
+
+
+def find_formulation(name: str, has_modes: bool) -> Method:
+    """The row of a formulation that finds the accelerations of a model with or without beams that bend."""
+    return find_method(
+        "formulation", name, needs=("flexible bodies", "acceleration") if has_modes else ("acceleration",)
+    )

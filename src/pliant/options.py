@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
-from pliant.methods import find_method
+from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
 
@@ -68,7 +68,7 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
-    options["formulation"] = find_method("formulation", options["formulation"], needs=("acceleration",)).name
+    options["formulation"] = find_formulation(options["formulation"], model.has_modes).name
     scheme = find_method("integrator", options["integrator"])
     if options["step"] is None and "adaptive" not in scheme.supports:
         raise ModelError(

@@ -13,7 +13,7 @@ HALVES = (
     (("dynamics", "formulations.articulated"), ("formulations.spherical_batch", "repeat")),
     (
         ("integrators.loop", "integrators.runge_kutta", "energy", "inverse", "events", "outputs"),
-        ("formulations.boltzmann_hamel",),
+        ("formulations.boltzmann_hamel", "formulations.gibbs_appell"),
     ),
 )
 

@@ -184,6 +184,11 @@ class Model:
         return tuple(slice(end - 4, end) for end in ends)
 
     @property
+    def has_modes(self) -> bool:
+        """Whether some beam has modal coordinates."""
+        return any(link.body.n_modes for link in self.links)
+
+    @property
     def q0(self) -> NDArray[np.float64]:
         """Start coordinates (n_q,); quaternions made unit."""
         q = np.array([x for link in self.links for x in (*link.joint.start, *link.body.start)], dtype=float)

@@ -27,7 +27,7 @@ BODY_WORK = np.dtype(
         # filled by forces/gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
-        # private to formulations/articulated.py
+        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too
         ("A", np.float64, (6,)),  # articulated inertia, blocks vv, vw, ww
         ("B", np.float64, (9,)),
         ("C", np.float64, (6,)),
@@ -47,12 +47,16 @@ BODY_WORK = np.dtype(
         ("H", np.float64, (3,)),  # the same, angular, about the body origin [kg m^2/s]
         ("Pd", np.float64, (3,)),  # component rates of P and H, minus the external forces [N]
         ("Hd", np.float64, (3,)),  # [N m]
+        # m_c, c_c, J_c of gibbs_appell.py too
         ("m_c", np.float64),  # mass of this body and all it carries
         ("c_c", np.float64, (3,)),  # its first moment [kg m]
         ("J_c", np.float64, (6,)),  # its inertia about the body origin [kg m^2]
         ("L", np.float64, (6,)),  # spherical chains: factor of A, and L^-1 (B, b)
         ("Y", np.float64, (9,)),
         ("b", np.float64, (3,)),
+        # private to formulations/gibbs_appell.py; all in B
+        ("bv", np.float64, (3,)),  # z with prescribed accelerations; at a root with gravity [m/s^2]
+        ("bw", np.float64, (3,)),  # [rad/s^2]
     ],
     align=True,
 )
@@ -65,7 +69,7 @@ DOF_WORK = np.dtype(
         ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
         ("motion_vdot", np.float64),  # prescribed acceleration; filled by forces/gather.py
         ("drive", np.float64),  # force that enforces the prescribed motion; filled by the formulation
-        ("row", np.float64),  # private to formulations/boltzmann_hamel.py: left side of its equation
+        ("row", np.float64),  # private to the running formulation: left side of its equation
     ],
     align=True,
 )

@@ -6,6 +6,16 @@ from pliant.kernels._jit import kernel
 
 
 @kernel
+def shift_rigid_inertia(m, c, J, o):
+    """First moment and inertia about the origin of a rigid body given at origin + o: J' = J - [o][u] - [u][o]."""
+    u = (c[0] + 0.5 * m * o[0], c[1] + 0.5 * m * o[1], c[2] + 0.5 * m * o[2])
+    xx, yy, zz = 2.0 * u[0] * o[0], 2.0 * u[1] * o[1], 2.0 * u[2] * o[2]
+    xy, xz, yz = u[0] * o[1] + u[1] * o[0], u[0] * o[2] + u[2] * o[0], u[1] * o[2] + u[2] * o[1]
+    moved = (c[0] + m * o[0], c[1] + m * o[1], c[2] + m * o[2])
+    return moved, (J[0] + yy + zz, J[1] - xy, J[2] - xz, J[3] + xx + zz, J[4] - yz, J[5] + xx + yy)
+
+
+@kernel
 def shift_inertia(A, B, C, o):
     """Blocks at the origin of an inertia given at origin + o: B' = B - A[o], C' = C + [o](B - A[o]/2) + transpose."""
     x, y, z = o

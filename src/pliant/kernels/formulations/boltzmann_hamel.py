@@ -5,11 +5,12 @@ P, H: momentum, and angular momentum about its origin, of a body and all it carr
 and row j of the equations is s_j . (moment, force) = tau_j. Spherical chains: O(n) with 3x3 blocks K, A, B."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.spatial import shift_rigid_inertia
 from pliant.kernels.algebra.sym3 import add_sym, cholesky3, lower_solve, mul_sym, put_sym, sym, turn_sym, upper_solve
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, put_mat, scale, sub, vec
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import move
+from pliant.kernels.rows import solve_rows
 from pliant.system.status import Status
 from pliant.system.tables import JointKind
 
@@ -100,15 +101,11 @@ def compose(bodies, moving):
     for i in range(len(bodies) - 1, -1, -1):
         parent, x = bodies[i].parent, moving[i]
         if parent >= 0:
-            y, R, o, m = moving[parent], mat(x.R), vec(x.o), x.m_c
-            c = mul(R, vec(x.c_c))
+            y, R, m = moving[parent], mat(x.R), x.m_c
+            c, J = shift_rigid_inertia(m, mul(R, vec(x.c_c)), turn_sym(R, sym(x.J_c)), vec(x.o))
             y.m_c += m
-            put(y.c_c, add(vec(y.c_c), add(c, scale(m, o))))
-            # -[o][u] - [u][o] with u = c + m o / 2
-            a, b, d = add(c, scale(0.5 * m, o)), o, turn_sym(R, sym(x.J_c))
-            xx, yy, zz = 2.0 * a[0] * b[0], 2.0 * a[1] * b[1], 2.0 * a[2] * b[2]
-            xy, xz, yz = a[0] * b[1] + a[1] * b[0], a[0] * b[2] + a[2] * b[0], a[1] * b[2] + a[2] * b[1]
-            put_sym(y.J_c, add_sym(sym(y.J_c), add_sym(d, (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy))))
+            put(y.c_c, add(vec(y.c_c), c))
+            put_sym(y.J_c, add_sym(sym(y.J_c), J))
 
 
 @kernel
@@ -149,26 +146,6 @@ def matrices(system, work, q, v, M, h):
         for j in range(i):
             M[j, i] = M[i, j]
     return Status.OK
-
-
-@kernel
-def solve_rows(dofs, M, vdot):
-    """vdot of all rows, after sweep_momenta with the prescribed vdot alone. Returns -1, or the row without pivot."""
-    n = len(vdot)
-    for j in range(n):
-        dof = dofs[j]
-        vdot[j] = dof.motion_vdot if dof.is_driven else dof.tau - dof.row
-        if dof.is_driven:
-            # the row becomes vdot_j = given
-            for k in range(j):
-                M[j, k] = 0.0
-            for k in range(j + 1, n):
-                M[k, j] = 0.0
-            M[j, j] = 1.0
-    failed = cholesky(M, n)
-    if failed < 0:
-        cholesky_solve(M, n, vdot)
-    return failed
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Outward sweep: placements, velocities and bias accelerations of all bodies."""
+"""Outward sweeps: placements, velocities and bias accelerations, then accelerations, of all bodies."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, sub, vec
@@ -66,34 +66,6 @@ def place(system, work):
 
 
 @kernel
-def frame_placement(system, work, k):
-    """R_WF and p_WF of frame k, after place."""
-    frame = system.frames[k]
-    if frame.body < 0:
-        return mat(frame.R_BF), vec(frame.p_BF)
-    x = work.bodies[frame.body]
-    R, R_BF, p = mat(x.R_WB), mat(frame.R_BF), vec(frame.p_BF)
-    if frame.point >= 0:
-        section = work.points[frame.point]
-        R_BF, p = matmul(mat(section.R), R_BF), add(vec(section.s), section_offset(work, frame.point, p))
-    return matmul(R, R_BF), add(vec(x.p_WB), mul(R, p))
-
-
-@kernel
-def frame_velocity(system, work, k):
-    """World velocity of the origin of frame k and its angular velocity, both in world axes, after place."""
-    frame = system.frames[k]
-    if frame.body < 0:
-        return ZERO, ZERO
-    x = work.bodies[frame.body]
-    R, v, w, p = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF)
-    if frame.point >= 0:
-        section = work.points[frame.point]
-        v, w, p = vec(section.v), vec(section.w), section_offset(work, frame.point, p)
-    return mul(R, add(v, cross(w, p))), mul(R, w)
-
-
-@kernel
 def accelerate(system, work, vdot):
     """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
     g = vec(system.world[0].gravity)
@@ -120,6 +92,34 @@ def accelerate(system, work, vdot):
             for j in range(f.m):
                 work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
             accelerate_sections(system, work, f)
+
+
+@kernel
+def frame_placement(system, work, k):
+    """R_WF and p_WF of frame k, after place."""
+    frame = system.frames[k]
+    if frame.body < 0:
+        return mat(frame.R_BF), vec(frame.p_BF)
+    x = work.bodies[frame.body]
+    R, R_BF, p = mat(x.R_WB), mat(frame.R_BF), vec(frame.p_BF)
+    if frame.point >= 0:
+        section = work.points[frame.point]
+        R_BF, p = matmul(mat(section.R), R_BF), add(vec(section.s), section_offset(work, frame.point, p))
+    return matmul(R, R_BF), add(vec(x.p_WB), mul(R, p))
+
+
+@kernel
+def frame_velocity(system, work, k):
+    """World velocity of the origin of frame k and its angular velocity, both in world axes, after place."""
+    frame = system.frames[k]
+    if frame.body < 0:
+        return ZERO, ZERO
+    x = work.bodies[frame.body]
+    R, v, w, p = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF)
+    if frame.point >= 0:
+        section = work.points[frame.point]
+        v, w, p = vec(section.v), vec(section.w), section_offset(work, frame.point, p)
+    return mul(R, add(v, cross(w, p))), mul(R, w)
 
 
 @kernel

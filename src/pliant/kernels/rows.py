@@ -1,0 +1,26 @@
+"""The rows M vdot + row = tau of formulations that form a mass matrix, solved together."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+
+
+@kernel
+def solve_rows(dofs, M, vdot):
+    """vdot of all rows, in whose left sides prescribed accelerations are counted. Returns -1, or the row without pivot.
+
+    Only the lower triangle of M is used, and overwritten."""
+    n = len(vdot)
+    for j in range(n):
+        dof = dofs[j]
+        vdot[j] = dof.motion_vdot if dof.is_driven else dof.tau - dof.row
+        if dof.is_driven:
+            # the row becomes vdot_j = given
+            for k in range(j):
+                M[j, k] = 0.0
+            for k in range(j + 1, n):
+                M[k, j] = 0.0
+            M[j, j] = 1.0
+    failed = cholesky(M, n)
+    if failed < 0:
+        cholesky_solve(M, n, vdot)
+    return failed
