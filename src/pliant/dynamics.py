@@ -56,6 +56,7 @@ class Prepared:
     def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
         self.method = find_formulation(formulation, model.has_modes)
         from pliant.kernels import _jit, dynamics, energy, inverse
+        from pliant.kernels.contact import phase, stick
         from pliant.kernels.tables import Pinned
 
         self.model = model
@@ -65,7 +66,9 @@ class Prepared:
         self._pinned = Pinned(self.system), Pinned(self.work)
         self.refs = self._pinned[0].ref, self._pinned[1].ref  # what kernels take for system and work
         self._no_reaction = self.work.no_reaction
-        self.work.run[0].formulation = _jit.address(self.method.load())
+        run = self.work.run[0]
+        run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
+        run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self._energies, self._momenta = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 

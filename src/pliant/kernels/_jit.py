@@ -216,6 +216,9 @@ INTEGERS = types.Array(INTEGER, 1, "C")
 # reaction: (n_bodies, 6) force and moment by the parent on the child, child axes; no rows: not wanted.
 ACCELERATION = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, VECTOR, MATRIX))
 
+# state(system, work, t, q, v) -> Status: brings work to a state: prepare (kinematics, forces), set_phase.
+STATE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
+
 # equations(system, work, q, v, M, h) -> Status: M vdot + h = tau, h without gathered forces, gravity included.
 EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_entered=True)
 

@@ -1,19 +1,22 @@
 """The right-hand side: signals, kinematics, forces, formulation, rates. Every integrator and caller goes through it."""
 
-from pliant.kernels._jit import DERIVATIVE, FORWARD, kernel
+from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, STATE, kernel
 from pliant.kernels.contact.gather import load_states, put_contact_rates
-from pliant.kernels.contact.phase import set_phase
-from pliant.kernels.contact.stick import find_acceleration, release_overloaded
+from pliant.kernels.contact.stick import release_overloaded
 from pliant.kernels.forces.gather import gather
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.planar import move_planar
 from pliant.kernels.kinematics.tree import move, place
+from pliant.system.status import Status
 from pliant.system.tables import Power
 
+call_state = STATE.call
+call_acceleration = ACCELERATION.call
 
-@kernel
-def prepare_bodies(system, work, t, q, v):
+
+@kernel(STATE)
+def prepare(system, work, t, q, v):
     """Everything a formulation finds ready in work."""
     if len(system.signals) > 0:
         evaluate_signals(system, work, t)
@@ -24,6 +27,7 @@ def prepare_bodies(system, work, t, q, v):
     if system.world[0].needs_placement or work.run[0].n_touching > 0:
         place(system, work)
     gather(system, work, q, v)
+    return Status.OK
 
 
 @kernel
@@ -55,8 +59,9 @@ def derivative(system, work, t, y, ydot):
     if world.has_drives:
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
-    prepare_bodies(system, work, t, q, v)
-    status = find_acceleration(system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction)
+    run = work.run[0]
+    call_state(run.prepare, (system, work, t, q, v))
+    status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
     rates(system, q, v, ydot)
     if world.has_drives:
         work.power[Power.DRIVE] = drive_power(work, v)
@@ -68,11 +73,12 @@ def derivative(system, work, t, y, ydot):
 
 @kernel
 def settle_sticking(system, work, t, q, v, vdot, reaction):
-    """find_acceleration of a bare state: sites that friction cannot hold are let go, one lot after another."""
-    status = find_acceleration(system, work, q, v, vdot, reaction)
-    while work.run[0].n_sticking > 0 and release_overloaded(system, work, 1.0) > 0:
-        prepare_bodies(system, work, t, q, v)
-        status = find_acceleration(system, work, q, v, vdot, reaction)
+    """vdot of a bare state: sites that friction cannot hold are let go, one lot after another."""
+    run = work.run[0]
+    status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
+    while run.n_sticking > 0 and release_overloaded(system, work, 1.0) > 0:
+        call_state(run.prepare, (system, work, t, q, v))
+        status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
     return status
 
 
@@ -80,10 +86,10 @@ def settle_sticking(system, work, t, q, v, vdot, reaction):
 def forward(system, work, t, q, v, tau, vdot, reaction):
     """vdot (and reactions, if it has rows) under the caller's tau (if not empty) and everything the model carries."""
     work.run[0].segment = t
-    set_phase(system, work, q, v)
+    call_state(work.run[0].set_phase, (system, work, t, q, v))
     for j in range(len(tau)):
         work.dofs[j].tau_extra = tau[j]
-    prepare_bodies(system, work, t, q, v)
+    call_state(work.run[0].prepare, (system, work, t, q, v))
     status = settle_sticking(system, work, t, q, v, vdot, reaction)
     for j in range(len(tau)):
         work.dofs[j].tau_extra = 0.0

@@ -2,14 +2,13 @@
 
 import math
 
-from pliant.kernels._jit import EVENTS, REFEREE, SWITCH, kernel, routine
+from pliant.kernels._jit import ACCELERATION, EVENTS, REFEREE, STATE, SWITCH, kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, scale, sub
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, tangent
 from pliant.kernels.contact.normal import clamp_margin
-from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact, set_phase
-from pliant.kernels.contact.stick import FORCE, contact_stick_force, find_stick_forces, release_overloaded
-from pliant.kernels.dynamics import prepare_bodies
+from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
+from pliant.kernels.contact.stick import FORCE, contact_stick_force, release_overloaded
 from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.planar import move_planar
@@ -17,6 +16,9 @@ from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_ve
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
+
+call_state = STATE.call
+call_acceleration = ACCELERATION.call
 
 # a point that broke away slips for good a little above the speed below which it sticks
 HYSTERESIS = 1.01
@@ -33,8 +35,8 @@ def measure_state(system, work, t, y, ydot):
     status = OK
     if run.n_sticking > 0:
         load_states(system, work, y)
-        prepare_bodies(system, work, t, q, v)
-        status = find_stick_forces(system, work, q, v, work.vdot)
+        call_state(run.prepare, (system, work, t, q, v))
+        status = call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction))
     elif world.has_frame_events or len(system.contacts) > 0:
         if world.uses_planar:
             move_planar(system, work, q, v)
@@ -218,7 +220,7 @@ def switch(system, work, t, y, fired):
 @kernel(REFEREE)
 def start_phase(system, work, q, v, out):
     """Put work into the phase that the one row of q and v tells; out = gaps of all contacts."""
-    set_phase(system, work, q[0], v[0])
+    call_state(work.run[0].set_phase, (system, work, 0.0, q[0], v[0]))
     for k in range(len(system.contacts)):
         out[0, k] = work.contacts[k].gap
     return 0

@@ -1,12 +1,11 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
-from pliant.kernels._jit import RECORD, REFEREE, kernel
+from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel
 from pliant.kernels.algebra.vec3 import put, vec
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.phase import count_contacts
-from pliant.kernels.contact.stick import find_acceleration
-from pliant.kernels.dynamics import impose_motion, prepare_bodies
+from pliant.kernels.dynamics import impose_motion
 from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, spring_force
 from pliant.kernels.kinematics.tree import (
     accelerate,
@@ -18,6 +17,9 @@ from pliant.kernels.kinematics.tree import (
 )
 from pliant.system.status import Status
 from pliant.system.tables import JointKind, Quantity
+
+call_state = STATE.call
+call_acceleration = ACCELERATION.call
 
 
 @kernel
@@ -116,9 +118,9 @@ def record_outputs(system, work, t, y, inputs, outputs, out):
         load_states(system, work, y[row])
         if system.world[0].has_drives:
             impose_motion(system, work, t[row], q, v)
-        prepare_bodies(system, work, t[row], q, v)
+        call_state(work.run[0].prepare, (system, work, t[row], q, v))
         place(system, work)
-        status = find_acceleration(system, work, q, v, work.vdot, work.reaction)
+        status = call_acceleration(work.run[0].solve, (system, work, q, v, work.vdot, work.reaction))
         if status != Status.OK:
             return status
         accelerate(system, work, work.vdot)

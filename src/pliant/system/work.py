@@ -96,6 +96,9 @@ SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.fl
 RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
+        ("prepare", np.int64),  # address of the STATE kernel of kinematics and forces
+        ("set_phase", np.int64),  # address of the STATE kernel of the phase that a state alone tells
+        ("solve", np.int64),  # address of the ACCELERATION kernel that adds the stick forces
         ("derivative", np.int64),  # address of the DERIVATIVE kernel
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel

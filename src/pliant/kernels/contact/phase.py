@@ -2,7 +2,7 @@
 
 import math
 
-from pliant.kernels._jit import kernel, routine
+from pliant.kernels._jit import STATE, kernel
 from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import branch_of
 from pliant.kernels.contact.geometry import measure, tangent
@@ -10,6 +10,7 @@ from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.forces.joints import set_limit_phase
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.contact_tables import Branch
+from pliant.system.status import Status
 
 # a slower impact counts as this fast in the damping: bounces end in rest
 SPEED_FLOOR = 1e-4  # [m/s]
@@ -56,8 +57,8 @@ def count_contacts(system, work):
     work.run[0].n_touching, work.run[0].n_sticking = touching, sticking
 
 
-@routine
-def set_phase(system, work, q, v):
+@kernel(STATE)
+def set_phase(system, work, t, q, v):
     """The phase a state alone tells: stops pressed, points below their planes, branches by speed."""
     set_limit_phase(system, work, q)
     if len(system.contacts) > 0:
@@ -77,3 +78,4 @@ def set_phase(system, work, q, v):
         site = system.sites[k]
         work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(v[site.dof]))
     count_contacts(system, work)
+    return Status.OK

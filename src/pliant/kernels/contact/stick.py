@@ -149,8 +149,8 @@ def apply_stick_forces(system, work, v):
             work.power[Power.JOINT_FRICTION] += x.force * v[j]
 
 
-@kernel
-def find_acceleration(system, work, q, v, vdot, reaction):
+@kernel(ACCELERATION)
+def solve(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the stick forces."""
     if work.run[0].n_sticking > 0:
         status = find_stick_forces(system, work, q, v, vdot)
