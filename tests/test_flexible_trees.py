@@ -17,7 +17,7 @@ from pliant.dynamics import Prepared
 from pliant.errors import ModelError
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
-from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass
+from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass, Rectangle
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Load, Model
 from pliant.model.signals import Constant
@@ -120,10 +120,9 @@ def state(model: Model, seed: int) -> tuple[np.ndarray, ...]:
     return q, v, vdot, tau
 
 
-def residual_scale(handle: Prepared, q: np.ndarray, v: np.ndarray, vdot: np.ndarray) -> float:
-    """The largest term in the equations of motion."""
-    M, h = handle.equations(q, v)
-    return max(largest(np.abs(M) @ np.abs(vdot)), largest(h))
+def largest_force(handle: Prepared, q: np.ndarray, v: np.ndarray) -> float:
+    """Of gravity, velocities, beams: what acts while nothing accelerates. Residuals are relative to it."""
+    return largest(handle.inverse_dynamics(q, v, np.zeros(len(v))))
 
 
 def test_random_trees_are_rich():
@@ -270,11 +269,23 @@ def test_bias_follows_from_the_mass_matrix(seed):
 # --- formulations against each other ------------------------------------------------------------------------------
 
 
-@every_seed
-def test_formulations_find_the_same_motion_and_reactions(seed):
+def slender_chain(n: int) -> Model:
+    """Slender beams with three bending modes each: the condition of M grows fast with n."""
+    aluminium, section = Material(young=7e10, density=2700.0), Rectangle(width=0.02, height=0.02)
+    beams = [Beam(f"b{i}", 1.0, aluminium, section, bending_y=3) for i in range(n)]
+    seats = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
+    joints = [Joint(name=f"j{i}", kind="revolute", parent=seat, child=f"b{i}") for i, seat in enumerate(seats)]
+    return Model(name="chain", bodies=beams, joints=joints)
+
+
+CHAINS = {f"chain {n}": slender_chain(n) for n in (3, 10)}
+
+
+@pytest.mark.parametrize("which", [*SEEDS, *CHAINS])
+def test_formulations_find_the_same_motion_and_reactions(which):
     """Accelerations as far as the condition of M allows, and forces that give them back."""
-    model = random_tree(seed)
-    q, v, _, tau = state(model, seed)
+    model = CHAINS[which] if which in CHAINS else random_tree(which)
+    q, v, _, tau = state(model, 6)
     handles = [Prepared(model, name) for name in FLEXIBLE]
     found = [handle.forward_dynamics(q, v, tau) for handle in handles]
     wrenches = [handle.reactions(q, v, tau) for handle in handles]
@@ -282,9 +293,11 @@ def test_formulations_find_the_same_motion_and_reactions(seed):
     reachable = max(1e-10, 10 * np.finfo(float).eps * np.linalg.cond(M))
     for vdot, wrench in zip(found, wrenches, strict=True):
         assert largest(vdot - found[0]) < reachable * largest(vdot)
-        assert largest(wrench - wrenches[0]) < 1e-10 * largest(wrench)
-        scale = residual_scale(handles[0], q, v, vdot)
-        assert largest(handles[0].inverse_dynamics(q, v, vdot) - tau) < 1e-11 * scale
+        assert largest(wrench - wrenches[0]) < reachable * largest(wrench)
+        residual = handles[0].inverse_dynamics(q, v, vdot) - tau
+        # the dense solve of ten slender links leaves 1.1e-11, the articulated recursion 5e-14
+        allowed = 1e-10 if which in CHAINS else 1e-11
+        assert largest(residual) < allowed * largest_force(handles[0], q, v)
 
 
 @every_seed
@@ -304,7 +317,7 @@ def test_inverse_dynamics_is_mass_matrix_bias_elastic_and_damping_forces(seed):
             # the energy is quadratic: central differences are exact
             up, down = (handle.energy(rest + s * one, v).elastic for s in (0.5, -0.5))
             wanted[link.v_modes.start + k] += up - down
-    assert largest(handle.inverse_dynamics(q, v, vdot) - wanted) < 1e-11 * residual_scale(handle, q, v, vdot)
+    assert largest(handle.inverse_dynamics(q, v, vdot) - wanted) < 1e-12 * largest_force(handle, q, v)
 
 
 # --- loads ----------------------------------------------------------------------------------------------------------
