@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,15 +125,18 @@ class Prepared:
         self._energies(*self.refs, q, v, out)
         return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
 
-    def placements(self, q: Array) -> tuple[Array, Array]:
-        """World attitude (rows, bodies, 3, 3) and position (rows, bodies, 3) of every body."""
+    def placements(self, q: Array, of: Sequence[str] | None = None) -> tuple[Array, Array]:
+        """World attitude (rows, n, 3, 3) and position (rows, n, 3) of the bodies and frames named; else of all bodies.
+
+        Of a beam's section: name a frame there."""
         from pliant.kernels import _jit, outputs
 
-        n = len(self.system.bodies)
+        n = len(self.system.frames)
         out = np.empty((len(q), 12 * n))
         _jit.entry(outputs.placements)(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
-        each = out.reshape(len(q), n, 12)
-        return each[..., :9].reshape(len(q), n, 3, 3), each[..., 9:]
+        names = [link.body.name for link in self.model.links] if of is None else of
+        each = out.reshape(len(q), n, 12)[:, [self.packed.frame_rows[name] for name in names]]
+        return each[..., :9].reshape(len(q), len(names), 3, 3), each[..., 9:]
 
     def outputs(self, t: Array, q: Array, v: Array, inputs: Array) -> dict[str, Array]:
         """The model's named outputs along rows."""

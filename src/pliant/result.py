@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
 from pliant.model.model import Model
+from pliant.model.stations import with_stations
 from pliant.system.memory import evaluate_dense
 
 if TYPE_CHECKING:
     import xarray
 
+    from pliant.dynamics import Prepared
+
 Array = NDArray[np.float64]
+STATIONS = 25  # along a beam, for curves
 
 CONTACT = np.dtype(
     [
@@ -114,12 +119,39 @@ class Result:
         rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
         raise ModelError(f"no column {name!r}; there are {', '.join(self.model.coordinates)}, {rates}")
 
-    def placements(self, t: ArrayLike | None = None) -> tuple[Array, Array]:
-        """World attitude (times, bodies, 3, 3) and position (times, bodies, 3) of every body, for drawing."""
+    def placements(
+        self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0
+    ) -> tuple[Array, Array]:
+        """World attitude (times, n, 3, 3) and position (times, n, 3) of the bodies and frames named; or all bodies.
+
+        enlarge: factor on the deformation of beams, for drawing."""
         from pliant.dynamics import prepare
 
-        q = self.q if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
-        return prepare(self.model).placements(np.ascontiguousarray(q))
+        return prepare(self.model).placements(self._bent(t, enlarge), of)
+
+    def stations(self, t: ArrayLike | None = None, *, enlarge: float = 1.0) -> dict[str, tuple[Array, Array]]:
+        """Placements (times, STATIONS, ..) of sections evenly spaced along every beam, by its name; for drawing."""
+        if not self.model.beams:
+            return {}
+        handle, names = self._along_beams
+        R, p = handle.placements(self._bent(t, enlarge), [name for each in names.values() for name in each])
+        n = len(names)
+        return dict(zip(names, zip(np.split(R, n, axis=1), np.split(p, n, axis=1), strict=True), strict=True))
+
+    @cached_property
+    def _along_beams(self) -> tuple[Prepared, dict[str, list[str]]]:
+        from pliant.dynamics import Prepared
+
+        places = {beam.name: np.linspace(0.0, beam.length, STATIONS).tolist() for beam in self.model.beams}
+        model, names = with_stations(self.model, places)
+        return Prepared(model), names
+
+    def _bent(self, t: ArrayLike | None, enlarge: float) -> Array:
+        """q of the rows, or at times, modal coordinates times a factor."""
+        q = self.q.copy() if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
+        for link in self.model.links:
+            q[:, link.q_modes] *= enlarge
+        return np.ascontiguousarray(q)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:

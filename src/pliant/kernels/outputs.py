@@ -1,10 +1,11 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
 from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, kernel
-from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, vec
+from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, put_mat, vec
 from pliant.kernels.dynamics import impose_motion, prepare_bodies
 from pliant.kernels.flexible.sections import section_offset
 from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, set_phase, spring_force
+from pliant.kernels.forces.loads import load_value
 from pliant.kernels.inverse import accelerate
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
 from pliant.system.status import Status
@@ -26,6 +27,20 @@ def frame_acceleration(system, work, k):
         a, al, w, p = vec(y.a), vec(y.al), vec(y.w), section_offset(work, frame.point, p)
     a = add(a, add(cross(al, p), cross(w, cross(w, p))))
     return add(mul(mat(x.R_WB), a), g)
+
+
+@kernel
+def put_motion(system, work, k, out):
+    """All of frame k on a body, world axes: R_WF, p, acceleration, spin, angular acceleration."""
+    frame = system.frames[k]
+    x = work.bodies[frame.body]
+    al = vec(x.al) if frame.point < 0 else vec(work.points[frame.point].al)
+    R, p = frame_placement(system, work, k)
+    put_mat(out, R)
+    put(out[9:], p)
+    put(out[12:], frame_acceleration(system, work, k))
+    put(out[15:], frame_velocity(system, work, k)[1])
+    put(out[18:], mul(mat(x.R_WB), al))
 
 
 @kernel
@@ -87,6 +102,11 @@ def fill_output(system, work, q, v, output, out):
     elif kind == Quantity.REACTION:
         for k in range(6):
             out[c + k] = work.reaction[i, k]
+    elif kind == Quantity.MOTION:
+        put_motion(system, work, i, out[c:])
+    elif kind == Quantity.LOAD:
+        load = system.loads[i]
+        put(out[c:], mul(mat(work.bodies[system.frames[load.frame].body].R_WB), load_value(system, work, load)))
     else:
         for k in range(output.count):
             out[c + k] = joint_force(system, work, q, v, kind, i + k)
@@ -115,14 +135,12 @@ def record_outputs(system, work, t, q, v, inputs, outputs, out):
 
 @kernel(REFEREE)
 def placements(system, work, q, v, out):
-    """out[row] = R_WB (9) and p_WB (3) of every body, for drawing."""
+    """out[row] = R_WF (9) and p_WF (3) of every frame, for drawing."""
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
-        for i in range(len(system.bodies)):
-            x = work.bodies[i]
-            for k in range(9):
-                out[row, 12 * i + k] = x.R_WB[k]
-            for k in range(3):
-                out[row, 12 * i + 9 + k] = x.p_WB[k]
+        for k in range(len(system.frames)):
+            R, p = frame_placement(system, work, k)
+            put_mat(out[row, 12 * k :], R)
+            put(out[row, 12 * k + 9 :], p)
     return 0

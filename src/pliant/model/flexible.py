@@ -100,6 +100,8 @@ class GivenSection:
     torsion_constant: Positive | None = None  # [m^4]; the sum of the second moments unless given
     shear_factor_y: Positive = 5 / 6  # of shear along y
     shear_factor_z: Positive = 5 / 6  # of shear along z
+    outer_y: Positive | None = None  # from the axis to the farthest fibre along y, for stresses [m]
+    outer_z: Positive | None = None  # along z [m]
     kind: Literal["given"] = "given"  # of section
 
 
@@ -129,9 +131,9 @@ def _taper_problems(taper: TaperedSection) -> Iterator[str]:
     kinds = sorted({section.kind for section in taper.sections})
     if len(kinds) > 1:
         yield f"the sections are of several kinds ({listed(kinds)}); give one kind, or all as kind = given"
-    constants = {getattr(section, "torsion_constant", 0.0) is None for section in taper.sections}
-    if len(constants) > 1:
-        yield "torsion_constant is given for some sections only; give it for all or for none"
+    for key in ("torsion_constant", "outer_y", "outer_z"):
+        if len({getattr(section, key, 0.0) is None for section in taper.sections}) > 1:
+            yield f"{key} is given for some sections only; give it for all or for none"
     if taper.at is None:
         return
     if len(taper.at) != len(taper.sections):

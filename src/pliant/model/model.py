@@ -164,6 +164,11 @@ class Model:
         return build_tree(self)
 
     @cached_property
+    def beams(self) -> tuple[Beam, ...]:
+        """The flexible bodies, in tree order."""
+        return tuple(link.body for link in self.links if isinstance(link.body, Beam))
+
+    @cached_property
     def coordinates(self) -> tuple[str, ...]:
         """Names of the columns of q."""
         return column_names(self.links, "coordinates")

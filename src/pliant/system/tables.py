@@ -65,6 +65,8 @@ class Quantity(IntEnum):
     DRIVE = 8
     DAMPER = 9
     LIMIT = 10
+    MOTION = 11  # all of a frame: R_WF (9), p, acceleration, spin, angular acceleration; for forces in beams
+    LOAD = 12  # world components of a load; the same
 
 
 BODY = np.dtype(

@@ -105,11 +105,6 @@ class Quantities:
         return self.result.at(self.times) if has_dense(self.result) else (self.result.q, self.result.v)
 
     @cached_property
-    def placements(self) -> tuple[Array, Array]:
-        """Of the bodies at times."""
-        return self.result.placements(self.times)
-
-    @cached_property
     def total(self) -> Array:
         """Stored energy at the rows [J]."""
         energy = self.result.energy
@@ -126,25 +121,19 @@ class Quantities:
 
     def _output(self, name: str, column: int) -> tuple[Array, Array]:
         """An output at the rows; a position also between them."""
-        place = self._place(name)
-        if place is None:
+        if name not in self.positions:
             return self.result.t, self.result.outputs[name][:, column]
-        body, point = place
-        R, p = self.placements
-        return self.times, p[:, body, column] + R[:, body, column] @ point
+        return self.times, self.positions[name][:, column]
 
-    def _place(self, name: str) -> tuple[int, Array] | None:
-        """Body and point of an output that is a position, where placements between the rows can be had cheaply."""
+    @cached_property
+    def positions(self) -> dict[str, Array]:
+        """Outputs that are positions, at times; where they can be had cheaply."""
         model = self.result.model
-        names = [link.body.name for link in model.links]
-        output = next((output for output in model.outputs if output.name == name), None)
-        if output is None or output.quantity != "position" or not has_dense(self.result):
-            return None
-        frame = next((frame for frame in model.frames if frame.name == output.of), None)
-        body = frame.body if frame else output.of
-        if body not in names or len(self.times) * len(names) > MOST_PLACEMENTS:
-            return None
-        return names.index(body), np.array(frame.position if frame else (0.0, 0.0, 0.0))
+        of = {output.name: output.of for output in model.outputs if output.quantity == "position"}
+        if not of or not has_dense(self.result) or len(self.times) * len(model.links) > MOST_PLACEMENTS:
+            return {}
+        _, p = self.result.placements(self.times, list(of.values()))
+        return {name: p[:, k] for k, name in enumerate(of)}
 
 
 def _component(quantity: str) -> tuple[str, int]:
@@ -170,9 +159,20 @@ def default_panels(result: Result) -> tuple[Chart, ...]:
 def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
     velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
-    for kind, title, unit in (("angle", "Angles", "rad"), ("length", "Positions", "m"), ("other", "Attitudes", "")):
+    for kind, title, unit in (
+        ("angle", "Angles", "rad"),
+        ("length", "Positions", "m"),
+        ("other", "Attitudes", ""),
+        ("deflection", "Modal deflections", "m"),
+        ("twist", "Modal twists", "rad"),
+    ):
         yield title, unit, [(name, name) for name, of in coordinates if of == kind]
-    for kind, title, unit in (("angle", "Angular rates", "rad/s"), ("length", "Speeds", "m/s")):
+    for kind, title, unit in (
+        ("angle", "Angular rates", "rad/s"),
+        ("length", "Speeds", "m/s"),
+        ("deflection", "Modal rates", "m/s"),
+        ("twist", "Modal twist rates", "rad/s"),
+    ):
         yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
 
 
@@ -181,6 +181,15 @@ def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for part, is_angle in zip(joint.row.coordinates, joint.row.angles, strict=True):
         kind = "angle" if is_angle else "other" if part.startswith("q") else "length"
         yield (f"{joint.name}.{part}" if part else joint.name), kind
+    yield from _mode_kinds(link)
+
+
+def _mode_kinds(link: Any) -> Iterator[tuple[str, str]]:
+    """Deflections, and the angles of torsion, which come last."""
+    body = link.body
+    n_turning = body.families[3] if body.n_modes else 0
+    for k in range(body.n_modes):
+        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - n_turning else "deflection"
 
 
 def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
@@ -189,6 +198,7 @@ def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for k, part in enumerate(row.velocities):
         is_angle = row.angles[k] if row.has_plain_rates else part.startswith("w")
         yield (f"{joint.name}.{part}" if part else joint.name), "angle" if is_angle else "length"
+    yield from _mode_kinds(link)
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:

@@ -17,7 +17,7 @@ from pliant.view.chart import Curve, line_chart
 from pliant.view.quantity import Panel, Quantities, default_panels
 from pliant.view.robot import ghost_picture, snapshots
 from pliant.view.scene import make_scene
-from pliant.view.svg import power_of_ten, readable, stylesheet
+from pliant.view.svg import TIMES, power_of_ten, readable, stylesheet
 
 MOST_ROWS = 100  # of a table
 ROUNDING = 1e-17  # relative energy errors below it are drawn as this
@@ -99,15 +99,17 @@ def write_report(
     setting_table: Mapping[str, SettingInfo] | None = None,
     description: str = "",
     compares: bool = True,
+    enlarge: float = 1.0,
 ) -> None:
     """Write the page of a run.
 
     panels: charts as data; without any, coordinates, rates and outputs are shown. figure_table and setting_table say
-    what names mean. compares=False leaves out expected values (they hold at a case's default settings only)."""
+    what names mean. compares=False leaves out expected values (they hold at a case's default settings only).
+    enlarge: factor on the deformation of beams in the pictures."""
     heading, quantities = title or result.model.name, Quantities(result)
     content = [
         _head(result, heading, description),
-        _pictures(result),
+        _pictures(result, enlarge),
         _figures(figures or {}, figure_table or {}, compares),
         _charts(quantities, panels or default_panels(result)),
         _energies(quantities),
@@ -217,13 +219,15 @@ def _facts(result: Result) -> str:
     return f'<dl class="facts">{cards}</dl>'
 
 
-def _pictures(result: Result) -> str:
+def _pictures(result: Result, enlarge: float) -> str:
     if len(result.t) == 0:
         return ""
-    scene = make_scene(result)
+    scene = make_scene(result, enlarge=enlarge)
     strip = "".join(f"<figure>{svg}<figcaption>{t:.4g} s</figcaption></figure>" for t, svg in snapshots(scene))
     names = ", ".join(end.name for end in scene.ends)
     note = f"{len(scene.times)} instants over each other, early ones faint; orange: the path of {names}."
+    if scene.beams and enlarge != 1:
+        note += f" Deformation {TIMES} {enlarge:g}; dashed: the beams undeformed."
     strip = f'<div class="strip">{strip}</div>' if strip else ""
     return (
         f'<section class="card robot">\n{ghost_picture(scene)}\n{strip}\n<p class="note">{escape(note)}</p>\n</section>'
