@@ -187,9 +187,8 @@ def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
 def _mode_kinds(link: Any) -> Iterator[tuple[str, str]]:
     """Deflections, and the angles of torsion, which come last."""
     body = link.body
-    n_turning = body.families[3] if body.n_modes else 0
     for k in range(body.n_modes):
-        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - n_turning else "deflection"
+        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - body.families[3] else "deflection"
 
 
 def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
