@@ -98,14 +98,15 @@ def test_hanging_chain_of_spherical_joints():
 
 def test_floating_body_on_springs_and_prescribed_motion():
     """Position and attitude of a floating joint are found together; a prescribed joint keeps to its signal."""
+    springs = (100.0, 100.0, 200.0, 5.0, 6.0, 7.0)
     model = Model(
         "buoy",
         (Body("buoy", mass=3.0, com=(0.2, 0.0, 0.0), inertia=(0.1, 0.2, 0.3)), Body("flag", mass=0.1, com=(0.5, 0, 0))),
         joints=(
-            Joint("sea", "floating", "buoy", stiffness=(100.0, 100.0, 200.0, 5.0, 6.0, 7.0), q0=(0.1, 0.2, 0.3, 0.1, 0.3, 0.2, 0.9)),
+            Joint("sea", "floating", "buoy", stiffness=springs, q0=(0.1, 0.2, 0.3, 0.1, 0.3, 0.2, 0.9)),
             Joint("mast", "revolute", "flag", parent=Frame("buoy", (0, 0, 0.3)), motion=Constant(0.8)),
         ),
-    )  # fmt: skip
+    )
     q = pliant.equilibrium(model)
     assert q[7] == 0.8
     needed = pliant.inverse_dynamics(model, q, still(model), still(model))

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -140,17 +141,27 @@ class Prepared:
 
     def outputs(self, t: Array, q: Array, v: Array, inputs: Array) -> dict[str, Array]:
         """The model's named outputs along rows."""
-        rows = self.packed.outputs
-        if len(rows) == 0:
+        asked, rows = self.model.outputs, self.packed.outputs
+        if not asked:
             return {}
+        out = self.record(t, q, v, inputs, rows)
+        names = [output.name for output in asked if not output.is_in_beam]
+        found = {
+            name: out[:, row.column : row.column + row.count].copy() for name, row in zip(names, rows, strict=True)
+        }
+        if len(names) < len(asked):
+            from pliant.section_forces import section_outputs
+
+            found |= section_outputs(self, t, q, v, inputs)
+        return {output.name: found[output.name] for output in asked}
+
+    def record(self, t: Array, q: Array, v: Array, inputs: Array, rows: Any) -> Array:
+        """Columns of OUTPUT rows at every row of t; NaN from a row on whose accelerations cannot be found."""
         from pliant.kernels import _jit, outputs
 
         out = np.full((len(t), int(rows.count.sum())), np.nan)
         _jit.entry(outputs.record_outputs)(*self.refs, t, q, v, inputs, rows, out)
-        return {
-            output.name: out[:, row.column : row.column + row.count].copy()
-            for output, row in zip(self.model.outputs, rows, strict=True)
-        }
+        return out
 
     def start_phase(self, y: Array) -> None:
         """The discrete phase a start state tells: which compliant stops are pressed. Hard limits must hold."""

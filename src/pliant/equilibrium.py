@@ -64,7 +64,9 @@ class _Search:
     def _weigh(self, q: Array) -> None:
         """Factor of the mass matrix, which makes forces of all kinds comparable."""
         still = self.handle.inverse_dynamics(q, self._zero, self._zero)
-        M = np.array([self.handle.inverse_dynamics(q, self._zero, one) - still for one in np.eye(len(still))])
+        M = np.zeros((len(still), len(still)))
+        for j, one in enumerate(np.eye(len(still))):
+            M[j] = self.handle.inverse_dynamics(q, self._zero, one) - still
         self._L = np.linalg.cholesky(0.5 * (M + M.T)[np.ix_(self.free, self.free)])
 
     def force(self, q: Array) -> Array:
@@ -104,7 +106,7 @@ class _Search:
         is_held = self.is_held(squares, motions)
         pull = motions.T @ force
         if np.all(squares[is_held] > 0) and np.all(is_held):
-            step = -np.linalg.solve(K, force)
+            step = np.asarray(-np.linalg.solve(K, force))
         else:
             # free motions that feel a force go as far as a step may
             is_pulled = ~is_held & (np.abs(pull) > CONVERGED * self.reference)
@@ -155,7 +157,7 @@ class _Search:
         falling = -motions[:, ~is_held] @ (motions[:, ~is_held].T @ force)
         if self.size_of(force) <= 2 * float(np.linalg.norm(self._L.T @ falling)):
             name = self._name(falling)
-            rate = falling[list(self.free).index(self.model.velocities.index(name))]
+            rate = falling[self.free.tolist().index(self.model.velocities.index(name))]
             return SimulationError(
                 f"no rest state: nothing holds {name!r}, which would go with an acceleration of {rate:.6g}; "
                 "give it a spring, prescribe its motion, or fix the base"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
-from pliant.model.model import Model
+from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
 from pliant.system.memory import evaluate_dense
 
@@ -107,8 +107,32 @@ class Result:
 
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         q, v = self.at(times)
-        held = self.inputs[np.searchsorted(self.t, times, side="right") - 1]
-        return prepare(self.model, self.settings["formulation"]).outputs(times, q, v, held)
+        return prepare(self.model, self.settings["formulation"]).outputs(times, q, v, self._held(times))
+
+    def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
+        """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
+
+        quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
+        from pliant.dynamics import prepare
+        from pliant.section_forces import Sections
+
+        lengths = {each.name: each.length for each in self.model.beams}
+        if beam not in lengths:
+            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        x = np.linspace(0.0, lengths[beam], STATIONS)
+        if quantity == "position":
+            return x, self.stations(t)[beam][1]
+        if quantity not in get_args(BeamQuantity):
+            allowed = ", ".join(("position", *get_args(BeamQuantity)))
+            raise ModelError(f"no quantity {quantity!r} along a beam; there are {allowed}")
+        times = self.t if t is None else np.atleast_1d(np.asarray(t, dtype=np.float64))
+        q, v = (self.q, self.v) if t is None else self.at(times)
+        sections = Sections(prepare(self.model, self.settings["formulation"]), beam, x)
+        return x, sections.values(quantity, sections.forces(times, q, v, self._held(times)))
+
+    def _held(self, times: Array) -> Array:
+        """Commands of the controllers at times."""
+        return np.asarray(self.inputs[np.searchsorted(self.t, times, side="right") - 1])
 
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""

@@ -16,6 +16,8 @@ from pydantic import BeforeValidator, Field
 from pliant.model.messages import listed, refuse, shown
 from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described
 
+NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
+
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
 
@@ -353,6 +355,12 @@ class Beam:
     def has_polar_inertia(self) -> bool:
         """Whether its sections resist torsion by inertia of their own."""
         return self.rotary == "section" and (self.rotary_inertia is None or self.rotary_inertia[0] > 0)
+
+    @property
+    def has_outer_fibre(self) -> bool:
+        """Whether the distances of the outer fibres are known."""
+        plain = self.section.sections[0] if isinstance(self.section, TaperedSection) else self.section
+        return not isinstance(plain, GivenSection) or None not in (plain.outer_y, plain.outer_z)
 
     @property
     def has_shear(self) -> bool:

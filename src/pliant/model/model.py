@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from pliant.model.tree import Link, build_tree, column_names
 BaseKind = Literal["fixed", "planar", "floating"]
 MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "spin"]
 JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit"]
+BeamQuantity = Literal["section", "strain", "stress"]
 
 
 @described
@@ -85,11 +86,17 @@ class Output:
 
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or spin of a frame;
     joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
-    motor, drive, damper or limit."""
+    motor, drive, damper or limit;
+    beam: section (forces and moments in the section at a frame, section axes), strain, or stress of the outer fibre."""
 
     name: Name  # under which it is recorded
     of: str  # a frame, a body or a joint
-    quantity: Literal[MotionQuantity, JointQuantity]  # what is recorded
+    quantity: Literal[MotionQuantity, JointQuantity, BeamQuantity]  # what is recorded
+
+    @property
+    def is_in_beam(self) -> bool:
+        """Whether it is of a section of a beam."""
+        return self.quantity in get_args(BeamQuantity)
 
 
 def _is_function(value: Any) -> Any:
