@@ -231,13 +231,19 @@ def test_report_of_a_spatial_robot_with_beams(tmp_path: Path) -> None:
             Joint("slide", "prismatic", "slider", parent=Frame("upper", (1.0, 0.0, 0.1)), axis=(0, 1, 0)),
         ),
         frames=(Frame("upper", (1.5, 0.2, 0.0), name="hand"),),
-        outputs=(Output("hand", "hand", "position"),),
+        outputs=(
+            Output("hand", "hand", "position"),
+            Output("root", "upper", "section"),
+            Output("bent", "upper", "strain"),
+            Output("tense", "upper", "stress"),
+        ),
     )
     result = simulate(model, 0.1, rtol=1e-6)
     write_report(result, tmp_path / "report.html", enlarge=4.0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
-    for words in ("upper.mode3", "Modal twists", "Deformation \u00d7 4", 'class="dashed"'):
+    titles = ("root: moments", "bent: curvature and twist", "tense: stress", "upper: largest axial stress")
+    for words in ("upper.mode3", "Modal twists", "Deformation \u00d7 4", 'class="dashed"', *titles):
         assert words in page
     # the curve between the rows follows the bent beam
     t, x = Quantities(result).curve("hand[2]")

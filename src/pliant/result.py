@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import xarray
 
     from pliant.dynamics import Prepared
+    from pliant.section_forces import Sections
 
 Array = NDArray[np.float64]
 STATIONS = 25  # along a beam, for curves
@@ -113,9 +114,6 @@ class Result:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
         quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
-        from pliant.dynamics import prepare
-        from pliant.section_forces import Sections
-
         lengths = {each.name: each.length for each in self.model.beams}
         if beam not in lengths:
             raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
@@ -127,8 +125,21 @@ class Result:
             raise ModelError(f"no quantity {quantity!r} along a beam; there are {allowed}")
         times = self.t if t is None else np.atleast_1d(np.asarray(t, dtype=np.float64))
         q, v = (self.q, self.v) if t is None else self.at(times)
-        sections = Sections(prepare(self.model, self.settings["formulation"]), beam, x)
+        sections = self._sections(beam, x)
         return x, sections.values(quantity, sections.forces(times, q, v, self._held(times)))
+
+    def _sections(self, beam: str, x: Array) -> Sections:
+        """Of one beam; kept, since they take a moment to get ready."""
+        from pliant.dynamics import prepare
+        from pliant.section_forces import Sections
+
+        if beam not in self._known_sections:
+            self._known_sections[beam] = Sections(prepare(self.model, self.settings["formulation"]), beam, x)
+        return self._known_sections[beam]
+
+    @cached_property
+    def _known_sections(self) -> dict[str, Sections]:
+        return {}
 
     def _held(self, times: Array) -> Array:
         """Commands of the controllers at times."""

@@ -51,7 +51,7 @@ class BentBeam:
 
 
 def bent_beam(beam: Beam, placements: tuple[Array, Array], straight: Array, arms: tuple[Array, ...]) -> BentBeam:
-    """Where its sections are not drawn by their edges, by those of the rectangle with the same moments."""
+    """Sections whose edges are not known are drawn as rectangles with the same moments."""
     R, p = placements
     values = section_values(beam.section, np.linspace(0.0, 1.0, p.shape[1]))
     if values.outer_y is None or values.outer_z is None:

@@ -25,7 +25,21 @@ UNITS = {
     "spin": ("rad/s", "xyz"),
     "attitude": ("", ("qx", "qy", "qz", "qw")),
 }
-WRENCH = (("force", "N"), ("moment", "N m"))
+PARTS = {  # charts of quantities whose columns have several units: what, unit, (column, label) ...
+    "reaction": (
+        ("force", "N", ((0, "x"), (1, "y"), (2, "z"))),
+        ("moment", "N m", ((3, "x"), (4, "y"), (5, "z"))),
+    ),
+    "section": (
+        ("forces", "N", ((0, "N"), (1, "Vy"), (2, "Vz"))),
+        ("moments", "N m", ((3, "T"), (4, "My"), (5, "Mz"))),
+    ),
+    "strain": (
+        ("strain", "", ((0, "axial"), (4, "outer fibre"))),
+        ("curvature and twist", "1/m", ((1, "y"), (2, "z"), (3, "twist"))),
+    ),
+    "stress": (("stress", "Pa", ((0, "outer fibre"),)),),
+}
 
 
 class Panel(Protocol):
@@ -217,10 +231,10 @@ def _output_charts(name: str, quantity: str, n_columns: int) -> list[Chart]:
         unit, parts = UNITS[quantity]
         curves = tuple((part, f"{name}[{k}]") for k, part in enumerate(parts))
         return [Chart(f"{name}: {quantity}", unit, curves)]
-    if quantity == "reaction":
+    if quantity in PARTS:
         return [
-            Chart(f"{name}: {what}", unit, tuple((part, f"{name}[{3 * half + k}]") for k, part in enumerate("xyz")))
-            for half, (what, unit) in enumerate(WRENCH)
+            Chart(f"{name}: {what}", unit, tuple((label, f"{name}[{column}]") for column, label in columns))
+            for what, unit, columns in PARTS[quantity]
         ]
     labels = [name] if n_columns == 1 else [f"{name} {k}" for k in range(n_columns)]
     return _split(f"{name}: {quantity}", "N, N m", [(label, f"{name}[{k}]") for k, label in enumerate(labels)])

@@ -13,6 +13,7 @@ from pliant import __version__
 from pliant.errors import ModelError
 from pliant.files import write_whole
 from pliant.result import Result
+from pliant.view.beam_charts import beam_charts
 from pliant.view.chart import Curve, line_chart
 from pliant.view.quantity import Panel, Quantities, default_panels
 from pliant.view.robot import ghost_picture, snapshots
@@ -112,6 +113,7 @@ def write_report(
         _pictures(result, enlarge),
         _figures(figures or {}, figure_table or {}, compares),
         _charts(quantities, panels or default_panels(result)),
+        _beams(result),
         _energies(quantities),
         _events(result),
         _contacts(result),
@@ -302,6 +304,11 @@ def _chart(quantities: Quantities, panel: Panel) -> str:
     except ModelError as error:
         return _card(panel.title, f'<p class="bad">{escape(str(error))}</p>')
     return _card(panel.title, line_chart(curves, unit=panel.unit, label=panel.title))
+
+
+def _beams(result: Result) -> str:
+    charts = [_card(title, svg) for title, svg in beam_charts(result)] if len(result.t) else []
+    return _section("Along the beams", f'<div class="charts">{"".join(charts)}</div>' if charts else "")
 
 
 def _energies(quantities: Quantities) -> str:
