@@ -30,19 +30,21 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
     handle = prepare(model)
     rest = as_state(model, model.q0 if q is None else q, np.zeros(len(model.velocities)))[0]
     search = _Search(handle, rest)
-    largest, best = np.inf, rest
+    smallest, best = np.inf, rest
     for _ in range(MOST_STEPS):
         force = search.force(rest)
-        here = search.size_of(force)
-        if here < largest:
-            best = rest
-        if here == 0 or (here > 0.5 * largest and largest <= CONVERGED * search.reference):
-            return search.checked(best)
-        largest = min(largest, here)
+        left = search.size_of(force)
+        # once it has converged it goes on for as long as that helps
+        if left > 0.5 * smallest and smallest <= CONVERGED * search.reference:
+            break
+        if left < smallest:
+            smallest, best = left, rest
+        if left == 0:
+            break
         rest = search.step(rest, force)
-    if largest <= CONVERGED * search.reference:
-        return search.checked(best)
-    raise search.failure(best)
+    if smallest > CONVERGED * search.reference:
+        raise search.failure(best)
+    return search.checked(best)
 
 
 class _Search:
@@ -53,6 +55,7 @@ class _Search:
         dofs, n = handle.system.dofs, len(self.model.velocities)
         self.free = np.flatnonzero(dofs.motion < 0)
         self._zero = np.zeros(n)
+        handle.work.inputs[:] = 0.0
         handle.inverse_dynamics(q, self._zero, self._zero)  # evaluates the signals
         for j in np.flatnonzero(dofs.motion >= 0):
             q[dofs[j].q] = handle.work.signals[dofs[j].motion].s
