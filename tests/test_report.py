@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 
 from pliant.cases.two_link_arm import CASE
+from pliant.errors import ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
+from pliant.model.flexible import Beam, BoxTube, Damping, Material, Rectangle, TaperedSection
 from pliant.model.joints import Joint
-from pliant.model.model import Crossing, Model, Output
+from pliant.model.model import Crossing, Load, Model, Output
+from pliant.model.signals import Constant
 from pliant.result import Result
 from pliant.simulation import simulate
 from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
@@ -141,7 +144,7 @@ def test_rows_that_are_not_finite_leave_gaps(arm: Result, tmp_path: Path) -> Non
 
 
 def test_spatial_robot_with_default_panels(satellite: Result, tmp_path: Path) -> None:
-    write_report(satellite, tmp_path / "report.html", panels=())
+    write_report(satellite, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(page)
     assert not make_scene(satellite).view.is_flat
@@ -166,6 +169,87 @@ def test_picture_file(satellite: Result, tmp_path: Path) -> None:
     picture = ElementTree.parse(tmp_path / "robot.svg").getroot()
     assert picture.tag == f"{SVG}svg"
     assert picture.find(f"{SVG}style") is not None
+
+
+@pytest.fixture(scope="module")
+def cantilever() -> Result:
+    """A tapered beam that bends up and down; gravity along -z, its tip loaded."""
+    beam = Beam(
+        "beam",
+        2.0,
+        Material(2.1e11, 7850.0),
+        TaperedSection((Rectangle(0.05, 0.2), Rectangle(0.05, 0.08))),
+        bending_z=3,
+        coupling="linear",
+        damping=Damping(ratio=0.05),
+    )
+    model = Model(
+        "cantilever",
+        bodies=(beam,),
+        frames=(Frame("beam", (2.0, 0.0, 0.0), name="tip"),),
+        loads=(Load("tip", z=Constant(-2e4)),),
+        outputs=(Output("tip", "tip", "position"),),
+    )
+    return simulate(model, 0.2)
+
+
+def test_beam_is_drawn_as_it_bends(cantilever: Result, tmp_path: Path) -> None:
+    """Where its sections are, as high as they are, and the deformation enlarged as asked."""
+    t = [0.01, 0.2]
+    tip = cantilever.outputs_at(t)["tip"]
+    np.testing.assert_allclose(cantilever.stations(t)["beam"][1][:, -1], tip, atol=1e-14)
+    straight = np.array([2.0, 0.0, 0.0])
+    scene = make_scene(cantilever, t=0.2, enlarge=20.0)
+    assert scene.times == pytest.approx([0.2])
+    np.testing.assert_array_equal(scene.view.up, [0, 0, 1])
+    np.testing.assert_allclose(scene.beams[0].p[0, -1], straight + 20 * (tip[1] - straight), atol=1e-12)
+    np.testing.assert_allclose(scene.beams[0].straight[0], [[0, 0, 0], straight], atol=1e-14)
+    write_picture(cantilever, tmp_path / "beam.svg", t=0.2, enlarge=20.0)
+    picture = ElementTree.parse(tmp_path / "beam.svg").getroot()
+    paths = {element.attrib["class"]: element.attrib["d"] for element in picture.iter(f"{SVG}path")}
+    outline = np.array(re.findall(r"[ML]([\d.]+) ([\d.]+)", paths["beam"]), dtype=float)
+    (start, _), (end, _) = np.array(re.findall(r"[ML]([\d.]+) ([\d.]+)", paths["dashed"]), dtype=float)
+    scale = (end - start) / 2.0
+    heights = np.linalg.norm(outline[:25] - outline[25:][::-1], axis=1) / scale
+    np.testing.assert_allclose(heights, np.linspace(0.2, 0.08, 25), atol=0.2 / scale)
+    assert "deformation \u00d7 20" in (tmp_path / "beam.svg").read_text(encoding="utf-8")
+    write_picture(cantilever, tmp_path / "plain.svg")
+    assert not re.search(r'class="dashed"|deformation', (tmp_path / "plain.svg").read_text(encoding="utf-8"))
+
+
+def test_report_of_a_spatial_robot_with_beams(tmp_path: Path) -> None:
+    """Frames off the axis of a beam, a slide on it, torsion, an enlarged picture."""
+    tube = BoxTube(0.08, 0.05, 0.003)
+    model = Model(
+        "arm",
+        bodies=(
+            Beam("upper", 1.5, Material(7e10, 2700.0), tube, bending_y=1, bending_z=1, torsion=1),
+            Body("slider", mass=1.0, shape=Sphere(0.05)),
+        ),
+        joints=(
+            Joint("shoulder", "universal", "upper", v0=(1.0, 0.5)),
+            Joint("slide", "prismatic", "slider", parent=Frame("upper", (1.0, 0.0, 0.1)), axis=(0, 1, 0)),
+        ),
+        frames=(Frame("upper", (1.5, 0.2, 0.0), name="hand"),),
+        outputs=(
+            Output("hand", "hand", "position"),
+            Output("root", "upper", "section"),
+            Output("bent", "upper", "strain"),
+            Output("tense", "upper", "stress"),
+        ),
+    )
+    result = simulate(model, 0.1, rtol=1e-6)
+    write_report(result, tmp_path / "report.html", enlarge=4.0)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    check_page(page)
+    titles = ("root: moments", "bent: curvature and twist", "tense: stress", "upper: largest axial stress")
+    for words in ("upper.mode3", "Modal twists", "Deformation \u00d7 4", 'class="dashed"', *titles):
+        assert words in page
+    # the curve between the rows follows the bent beam
+    t, x = Quantities(result).curve("hand[2]")
+    np.testing.assert_allclose(x, result.outputs_at(t)["hand"][:, 2], atol=1e-12)
+    with pytest.raises(ModelError, match="outside the run"):
+        write_picture(result, tmp_path / "late.svg", t=5.0)
 
 
 def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ _HOME = {
         "energy",
         "momentum",
     ),
+    "pliant.equilibrium": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
     "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
     "pliant.model.joints": ("Joint", "Limit"),

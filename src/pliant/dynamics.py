@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,26 +133,34 @@ class Prepared:
         self._energies(*self.refs, q, v, out)
         return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
 
-    def placements(self, q: Array) -> tuple[Array, Array]:
-        """World attitude (rows, bodies, 3, 3) and position (rows, bodies, 3) of every body."""
+    def placements(self, q: Array, of: Sequence[str] | None = None) -> tuple[Array, Array]:
+        """World attitude (rows, n, 3, 3) and position (rows, n, 3) of the bodies and frames named; else of all bodies.
+
+        Of a beam's section: name a frame there."""
         from pliant.kernels import _jit, outputs
 
-        n = len(self.system.bodies)
+        n = len(self.system.frames)
         out = np.empty((len(q), 12 * n))
         _jit.entry(outputs.placements)(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
-        each = out.reshape(len(q), n, 12)
-        return each[..., :9].reshape(len(q), n, 3, 3), each[..., 9:]
+        names = [link.body.name for link in self.model.links] if of is None else of
+        each = out.reshape(len(q), n, 12)[:, [self.packed.frame_rows[name] for name in names]]
+        return each[..., :9].reshape(len(q), len(names), 3, 3), each[..., 9:]
 
     def outputs(self, t: Array, y: Array, inputs: Array, phases: Phases) -> dict[str, Array]:
         """The model's named outputs along rows; y = (q, v, z)."""
-        rows = self.packed.outputs
-        if len(rows) == 0:
+        asked, rows = self.model.outputs, self.packed.outputs
+        if not asked:
             return {}
         out = self.record(rows, t, y, inputs, phases)
-        return {
-            output.name: out[:, row.column : row.column + row.count].copy()
-            for output, row in zip(self.model.outputs, rows, strict=True)
+        names = [output.name for output in asked if not output.is_in_beam]
+        found = {
+            name: out[:, row.column : row.column + row.count].copy() for name, row in zip(names, rows, strict=True)
         }
+        if len(names) < len(asked):
+            from pliant.section_forces import section_outputs
+
+            found |= section_outputs(self, t, y, inputs, phases)
+        return {output.name: found[output.name] for output in asked}
 
     def record(self, rows: Any, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
         """Columns of OUTPUT rows along times t, each in the phase that is valid from it on."""

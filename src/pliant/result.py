@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
-from pliant.model.model import Model
+from pliant.model.model import BeamQuantity, Model
+from pliant.model.stations import with_stations
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     import xarray
 
+    from pliant.dynamics import Prepared
+    from pliant.section_forces import Sections
+
 Array = NDArray[np.float64]
+STATIONS = 25  # along a beam, for curves
 
 CONTACT = np.dtype(
     [
@@ -112,10 +118,46 @@ class Result:
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         order = np.argsort(times, kind="stable")
         y, times = self.state_at(times)[order], times[order]
-        held = self.inputs[np.searchsorted(self.t, times, side="right") - 1]
         assert self.phases is not None
-        found = prepare(self.model, self.settings["formulation"]).outputs(times, y, held, self.phases)
+        found = prepare(self.model, self.settings["formulation"]).outputs(times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
+
+    def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
+        """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
+
+        quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
+        lengths = {each.name: each.length for each in self.model.beams}
+        if beam not in lengths:
+            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        x = np.linspace(0.0, lengths[beam], STATIONS)
+        if quantity == "position":
+            return x, self.stations(t)[beam][1]
+        if quantity not in get_args(BeamQuantity):
+            allowed = ", ".join(("position", *get_args(BeamQuantity)))
+            raise ModelError(f"no quantity {quantity!r} along a beam; there are {allowed}")
+        times = self.t if t is None else np.atleast_1d(np.asarray(t, dtype=np.float64))
+        order = np.argsort(times, kind="stable")
+        sections, times = self._sections(beam, x), times[order]
+        assert self.phases is not None
+        forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
+        return x, sections.values(quantity, forces[np.argsort(order)])
+
+    def _sections(self, beam: str, x: Array) -> Sections:
+        """Of one beam; kept, since they take a moment to get ready."""
+        from pliant.dynamics import prepare
+        from pliant.section_forces import Sections
+
+        if beam not in self._known_sections:
+            self._known_sections[beam] = Sections(prepare(self.model, self.settings["formulation"]), beam, x)
+        return self._known_sections[beam]
+
+    @cached_property
+    def _known_sections(self) -> dict[str, Sections]:
+        return {}
+
+    def _held(self, times: Array) -> Array:
+        """Commands of the controllers at times."""
+        return np.asarray(self.inputs[np.searchsorted(self.t, times, side="right") - 1])
 
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
@@ -126,12 +168,39 @@ class Result:
         rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
         raise ModelError(f"no column {name!r}; there are {', '.join(self.model.coordinates)}, {rates}")
 
-    def placements(self, t: ArrayLike | None = None) -> tuple[Array, Array]:
-        """World attitude (times, bodies, 3, 3) and position (times, bodies, 3) of every body, for drawing."""
+    def placements(
+        self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0
+    ) -> tuple[Array, Array]:
+        """World attitude (times, n, 3, 3) and position (times, n, 3) of the bodies and frames named; or all bodies.
+
+        enlarge: factor on the deformation of beams, for drawing."""
         from pliant.dynamics import prepare
 
-        q = self.q if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
-        return prepare(self.model).placements(np.ascontiguousarray(q))
+        return prepare(self.model).placements(self._bent(t, enlarge), of)
+
+    def stations(self, t: ArrayLike | None = None, *, enlarge: float = 1.0) -> dict[str, tuple[Array, Array]]:
+        """Placements (times, STATIONS, ..) of sections evenly spaced along every beam, by its name; for drawing."""
+        if not self.model.beams:
+            return {}
+        handle, names = self._along_beams
+        R, p = handle.placements(self._bent(t, enlarge), [name for each in names.values() for name in each])
+        n = len(names)
+        return dict(zip(names, zip(np.split(R, n, axis=1), np.split(p, n, axis=1), strict=True), strict=True))
+
+    @cached_property
+    def _along_beams(self) -> tuple[Prepared, dict[str, list[str]]]:
+        from pliant.dynamics import Prepared
+
+        places = {beam.name: np.linspace(0.0, beam.length, STATIONS).tolist() for beam in self.model.beams}
+        model, names = with_stations(self.model, places)
+        return Prepared(model), names
+
+    def _bent(self, t: ArrayLike | None, enlarge: float) -> Array:
+        """q of the rows, or at times, modal coordinates times a factor."""
+        q = self.q.copy() if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
+        for link in self.model.links:
+            q[:, link.q_modes] *= enlarge
+        return np.ascontiguousarray(q)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:

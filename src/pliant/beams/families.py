@@ -1,5 +1,6 @@
 """The shapes of a beam, family by family: y bending, z bending, stretch, torsion."""
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -39,8 +40,9 @@ class BeamShapes(NamedTuple):
         return len(self.y) + len(self.z) + len(self.stretch) + len(self.torsion)
 
 
+@lru_cache(maxsize=64)
 def beam_shapes(beam: Beam) -> BeamShapes:
-    """The shapes that the beam asks for."""
+    """The shapes that the beam asks for; the last ones are kept."""
     y = [mode.shape for mode in bending_modes(beam, "y")]
     z = [mode.shape for mode in bending_modes(beam, "z")]
     stretch, torsion = mode_numbers(beam.stretch), mode_numbers(beam.torsion)

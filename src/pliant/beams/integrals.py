@@ -4,6 +4,7 @@ Order of the modal coordinates: y bending, z bending, stretch, torsion. Componen
 shortening functions psi_r, each along one axis. Shortening by bending is x_f = -1/2 d^T H(x) d, H = sum_r psi_r Q_r,
 with psi_r orthonormal over the mass."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -61,8 +62,9 @@ class BodyTables(NamedTuple):
         return modal_mass(self.axis[: self.n_translating], self.P, self.Jr2)
 
 
+@lru_cache(maxsize=64)
 def body_tables(beam: Beam) -> BodyTables:
-    """All tables of a beam."""
+    """All tables of a beam; the last ones are kept."""
     shapes = beam_shapes(beam)
     s = sample(beam, shapes)
     Q, psi = _shortening_functions(beam, shapes, s)
@@ -102,18 +104,26 @@ def modal_mass(axis: NDArray[np.int64], P: Array, Jr2: Array) -> Array:
 
 def point_values(beam: Beam, shapes: BeamShapes, x: float) -> PointValues:
     """At material coordinate x of the axis."""
-    here = np.array([x])
-    y, z, stretch, torsion = ([shape.at(here) for shape in family] for family in shapes[:4])
+    return values_at(beam, shapes, np.array([x]))[0]
+
+
+def values_at(beam: Beam, shapes: BeamShapes, x: Array) -> list[PointValues]:
+    """At many places, together: much faster than one by one."""
+    y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
     ny, nz, nx = len(y), len(z), len(stretch)
-    theta = np.zeros((3, shapes.n_modes))
-    theta[0, ny + nz + nx :] = [value.y[0] for value in torsion]
-    theta[1, ny : ny + nz] = [-value.rotation[0] for value in z]
-    theta[2, :ny] = [value.rotation[0] for value in y]
-    phi = np.array([value.y[0] for value in (*y, *z, *stretch)])
-    H = np.zeros((ny + nz, ny + nz))
+    theta = np.zeros((len(x), 3, shapes.n_modes))
+    for k, value in enumerate(torsion):
+        theta[:, 0, ny + nz + nx + k] = value.y
+    for k, value in enumerate(z):
+        theta[:, 1, ny + k] = -value.rotation
+    for k, value in enumerate(y):
+        theta[:, 2, k] = value.rotation
+    phi = np.array([value.y for value in (*y, *z, *stretch)]).reshape(ny + nz + nx, len(x)).T
+    H = np.zeros((len(x), ny + nz, ny + nz))
     if beam.coupling == "high-order":
-        H = shortening(beam, shapes, here)[0]
-    return PointValues(np.array([x, 0.0, 0.0]), phi, theta, H)
+        H = shortening(beam, shapes, x)
+    positions = np.column_stack([x, np.zeros((len(x), 2))])
+    return [PointValues(*values) for values in zip(positions, phi, theta, H, strict=True)]
 
 
 def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples) -> tuple[Array, Array]:

@@ -42,7 +42,6 @@ def sample(beam: Beam, shapes: BeamShapes) -> Samples:
     dm[len(xi) :] = [one.mass for one in beam.point_masses]
     y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
     axis = np.repeat(np.array([1, 2, 0]), [len(y), len(z), len(stretch)])
-    v = values
     return Samples(
         x=x,
         weights=weights,
@@ -53,8 +52,18 @@ def sample(beam: Beam, shapes: BeamShapes) -> Samples:
         curvature=_stack([one.curvature for one in (*y, *z)], len(x)),
         angle=_angles(y, z, stretch, torsion, len(x)),
         strain=_strains(beam, (y, z, stretch, torsion), len(x)),
-        rigidity=np.array([v.bend_y, v.shear_y, v.bend_z, v.shear_z, v.stretch, v.twist]),
+        rigidity=_rigidity(values),
     )
+
+
+def strains_at(beam: Beam, shapes: BeamShapes, x: Array) -> tuple[Array, Array]:
+    """strain and rigidity of Samples at any places."""
+    y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
+    return _strains(beam, (y, z, stretch, torsion), len(x)), _rigidity(beam_values(beam, x))
+
+
+def _rigidity(v: BeamValues) -> Array:
+    return np.array([v.bend_y, v.shear_y, v.bend_z, v.shear_z, v.stretch, v.twist])
 
 
 def shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:

@@ -1,12 +1,13 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
 from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel
-from pliant.kernels.algebra.vec3 import put, vec
+from pliant.kernels.algebra.vec3 import add, mat, mul, put, put_mat, scale, vec
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.dynamics import impose_motion
 from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, spring_force
+from pliant.kernels.forces.loads import load_value
 from pliant.kernels.kinematics.tree import (
     accelerate,
     frame_acceleration,
@@ -20,6 +21,18 @@ from pliant.system.tables import JointKind, Quantity
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
+
+
+@kernel
+def put_motion(system, work, k, out):
+    """All of frame k on a body, world axes: R_WF, p, acceleration, spin, angular acceleration."""
+    R, p = frame_placement(system, work, k)
+    a, al = frame_acceleration(system, work, k)
+    put_mat(out, R)
+    put(out[9:], p)
+    put(out[12:], a)
+    put(out[15:], frame_velocity(system, work, k)[1])
+    put(out[18:], al)
 
 
 @kernel
@@ -100,6 +113,18 @@ def fill_output(system, work, q, v, output, out):
     elif kind == Quantity.GAP:
         for k in range(output.count):
             out[c + k] = measure(system, work, i + k)[0]
+    elif kind == Quantity.MOTION:
+        put_motion(system, work, i, out[c:])
+    elif kind == Quantity.LOAD:
+        load = system.loads[i]
+        put(out[c:], mul(mat(work.bodies[system.frames[load.frame].body].R_WB), load_value(system, work, load)))
+    elif kind == Quantity.PUSH:
+        _, _, n, location = measure(system, work, i)
+        x = work.contacts[i]
+        acts = work.phase[system.contacts[i].phase].is_active
+        force = add(scale(x.normal_force, n), vec(x.tangential)) if acts else (0.0, 0.0, 0.0)
+        put(out[c:], force)
+        put(out[c + 3 :], location)
     else:
         for k in range(output.count):
             out[c + k] = joint_force(system, work, q, v, kind, i + k)
@@ -131,14 +156,12 @@ def record_outputs(system, work, t, y, inputs, outputs, out):
 
 @kernel(REFEREE)
 def placements(system, work, q, v, out):
-    """out[row] = R_WB (9) and p_WB (3) of every body, for drawing."""
+    """out[row] = R_WF (9) and p_WF (3) of every frame, for drawing."""
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
-        for i in range(len(system.bodies)):
-            x = work.bodies[i]
-            for k in range(9):
-                out[row, 12 * i + k] = x.R_WB[k]
-            for k in range(3):
-                out[row, 12 * i + 9 + k] = x.p_WB[k]
+        for k in range(len(system.frames)):
+            R, p = frame_placement(system, work, k)
+            put_mat(out[row, 12 * k :], R)
+            put(out[row, 12 * k + 9 :], p)
     return 0

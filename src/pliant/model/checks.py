@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pliant.model.bodies import Frame
 from pliant.model.contact_points import contact_points
-from pliant.model.flexible import Beam
+from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
 from pliant.model.tree import find_frame
 
 if TYPE_CHECKING:
     from pliant.model.joints import Joint
-    from pliant.model.model import Model
+    from pliant.model.model import Model, Output
 
 
 def check_model(model: Model) -> None:
@@ -231,12 +231,29 @@ def _output_problems(model: Model) -> Iterator[str]:
         if output.quantity in get_args(ContactQuantity):
             known = [contact.name for contact in model.contacts]
             yield from _unknown(where, f"of ({output.quantity} of a contact)", output.of, known)
+        elif output.is_in_beam:
+            yield from _section_problems(model, where, output)
         elif output.quantity not in get_args(JointQuantity):
             yield from _unknown(where, f"of ({output.quantity} of a body or frame)", output.of, _places(model))
         elif output.of not in joints:
             yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, list(joints))
         elif output.quantity != "reaction" and joints[output.of].kind == "fixed":
             yield f"{where}: joint '{output.of}' is fixed and has no {output.quantity}; ask for its reaction"
+
+
+def _section_problems(model: Model, where: str, output: Output) -> Iterator[str]:
+    """Forces in sections are asked for at frames on beams."""
+    beams = {beam.name: beam for beam in model.beams}
+    places = [*beams, *(frame.name for frame in model.frames if frame.name and frame.body in beams)]
+    if output.of not in places:
+        yield (
+            f"{where}: {output.quantity} is of a section of a beam, and '{output.of}' is none"
+            f"{closest(output.of, places) or ';'} beams and frames on them: {listed(places) or 'none'}"
+        )
+        return
+    beam = beams[find_frame(model, output.of).body]
+    if output.quantity != "section" and not beam.has_outer_fibre:
+        yield f"{where}: beam '{beam.name}': {NO_FIBRE}"
 
 
 def _places(model: Model) -> list[str]:

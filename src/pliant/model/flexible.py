@@ -16,6 +16,8 @@ from pydantic import BeforeValidator, Field
 from pliant.model.messages import listed, refuse, shown
 from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described
 
+NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
+
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
 
@@ -100,6 +102,8 @@ class GivenSection:
     torsion_constant: Positive | None = None  # [m^4]; the sum of the second moments unless given
     shear_factor_y: Positive = 5 / 6  # of shear along y
     shear_factor_z: Positive = 5 / 6  # of shear along z
+    outer_y: Positive | None = None  # from the axis to the farthest fibre along y, for stresses [m]
+    outer_z: Positive | None = None  # along z [m]
     kind: Literal["given"] = "given"  # of section
 
 
@@ -129,9 +133,9 @@ def _taper_problems(taper: TaperedSection) -> Iterator[str]:
     kinds = sorted({section.kind for section in taper.sections})
     if len(kinds) > 1:
         yield f"the sections are of several kinds ({listed(kinds)}); give one kind, or all as kind = given"
-    constants = {getattr(section, "torsion_constant", 0.0) is None for section in taper.sections}
-    if len(constants) > 1:
-        yield "torsion_constant is given for some sections only; give it for all or for none"
+    for key in ("torsion_constant", "outer_y", "outer_z"):
+        if len({getattr(section, key, 0.0) is None for section in taper.sections}) > 1:
+            yield f"{key} is given for some sections only; give it for all or for none"
     if taper.at is None:
         return
     if len(taper.at) != len(taper.sections):
@@ -351,6 +355,12 @@ class Beam:
     def has_polar_inertia(self) -> bool:
         """Whether its sections resist torsion by inertia of their own."""
         return self.rotary == "section" and (self.rotary_inertia is None or self.rotary_inertia[0] > 0)
+
+    @property
+    def has_outer_fibre(self) -> bool:
+        """Whether the distances of the outer fibres are known."""
+        plain = self.section.sections[0] if isinstance(self.section, TaperedSection) else self.section
+        return not isinstance(plain, GivenSection) or None not in (plain.outer_y, plain.outer_z)
 
     @property
     def has_shear(self) -> bool:

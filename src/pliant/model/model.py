@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ BaseKind = Literal["fixed", "planar", "floating"]
 MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "spin"]
 JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit", "friction"]
 ContactQuantity = Literal["contact", "gap"]
+BeamQuantity = Literal["section", "strain", "stress"]
 
 
 @described
@@ -88,11 +89,17 @@ class Output:
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or spin of a frame;
     joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
     motor, drive, damper, limit or friction;
-    contact: contact (per point normal force, then tangential force in world axes) or gap (per point)."""
+    contact: contact (per point normal force, then tangential force in world axes) or gap (per point);
+    beam: section (forces and moments in the section at a frame, section axes), strain, or stress of the outer fibre."""
 
     name: Name  # under which it is recorded
     of: str  # a frame, a body, a joint or a contact
-    quantity: Literal[MotionQuantity, JointQuantity, ContactQuantity]  # what is recorded
+    quantity: Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity]  # what is recorded
+
+    @property
+    def is_in_beam(self) -> bool:
+        """Whether it is of a section of a beam."""
+        return self.quantity in get_args(BeamQuantity)
 
 
 def _is_function(value: Any) -> Any:
@@ -166,6 +173,11 @@ class Model:
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""
         return build_tree(self)
+
+    @cached_property
+    def beams(self) -> tuple[Beam, ...]:
+        """The flexible bodies, in tree order."""
+        return tuple(link.body for link in self.links if isinstance(link.body, Beam))
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:

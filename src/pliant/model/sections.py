@@ -14,7 +14,7 @@ ZETA_5 = 1.0369277551433699  # sum of 1/n^5
 
 
 class SectionValues(NamedTuple):
-    """Of a section, at many places: arrays of one length."""
+    """Of a section, at many places: arrays of one length, and what holds all along."""
 
     area: Array  # [m^2]
     moment_y: Array  # second moment about y [m^4]
@@ -22,6 +22,9 @@ class SectionValues(NamedTuple):
     torsion: Array  # constant [m^4]
     shear_y: Array  # factor of shear along y
     shear_z: Array  # factor of shear along z
+    outer_y: Array | None  # from the axis to the farthest fibre along y [m]; None: not known
+    outer_z: Array | None  # along z [m]
+    is_round: bool = False  # the fibres lie on a circle, else at the corners
 
 
 class BeamValues(NamedTuple):
@@ -106,7 +109,9 @@ def breakpoints(section: Any) -> Array:
 def _rectangle(width: Array, height: Array) -> SectionValues:
     factor = np.full_like(width, 5 / 6)
     torsion = _rectangle_torsion(np.maximum(width, height), np.minimum(width, height))
-    return SectionValues(width * height, width * height**3 / 12, height * width**3 / 12, torsion, factor, factor)
+    return SectionValues(
+        width * height, width * height**3 / 12, height * width**3 / 12, torsion, factor, factor, width / 2, height / 2
+    )
 
 
 def _rectangle_torsion(long: Array, short: Array) -> Array:
@@ -126,7 +131,8 @@ def _round_tube(outer_radius: Array, inner_radius: Array) -> SectionValues:
     moment = np.pi * (outer_radius**4 - inner_radius**4) / 4
     m2 = (inner_radius / outer_radius) ** 2
     factor = 6 * (1 + m2) ** 2 / (7 * (1 + m2) ** 2 + 20 * m2)
-    return SectionValues(np.pi * (outer_radius**2 - inner_radius**2), moment, moment, 2 * moment, factor, factor)
+    area = np.pi * (outer_radius**2 - inner_radius**2)
+    return SectionValues(area, moment, moment, 2 * moment, factor, factor, outer_radius, outer_radius, is_round=True)
 
 
 def _box_tube(width: Array, height: Array, wall: Array) -> SectionValues:
@@ -140,6 +146,8 @@ def _box_tube(width: Array, height: Array, wall: Array) -> SectionValues:
         torsion=2 * wall * (b * h) ** 2 / (b + h),
         shear_y=_box_shear(h / b),
         shear_z=_box_shear(b / h),
+        outer_y=width / 2,
+        outer_z=height / 2,
     )
 
 
@@ -155,9 +163,13 @@ def _given(
     shear_factor_y: Array,
     shear_factor_z: Array,
     torsion_constant: Array | None = None,
+    outer_y: Array | None = None,
+    outer_z: Array | None = None,
 ) -> SectionValues:
     torsion = second_moment_y + second_moment_z if torsion_constant is None else torsion_constant
-    return SectionValues(area, second_moment_y, second_moment_z, torsion, shear_factor_y, shear_factor_z)
+    return SectionValues(
+        area, second_moment_y, second_moment_z, torsion, shear_factor_y, shear_factor_z, outer_y, outer_z
+    )
 
 
 FORMULAS: dict[str, Callable[..., SectionValues]] = {

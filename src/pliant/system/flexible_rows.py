@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.families import BeamShapes, beam_shapes
-from pliant.beams.integrals import BodyTables, body_tables, point_values
+from pliant.beams.integrals import BodyTables, body_tables, point_values, values_at
 from pliant.model.flexible import Beam
 from pliant.model.tree import Link
 from pliant.system.tables import FLEX, POINT, rows
@@ -24,7 +24,7 @@ class FlexibleRows:
         self._size = 0  # of the pool
         self._scratch = 0  # entries of work.flex given out
         self._flexes: list[dict[str, int]] = []
-        self._points: dict[tuple[int, float], dict[str, Any]] = {}
+        self._points: set[tuple[int, float]] = set()  # link and place of every section asked for
         self.flex_of: dict[int, int] = {}  # link -> row
         self.tables: dict[int, BodyTables] = {}  # link -> tables
         self._beams: dict[int, tuple[Beam, BeamShapes]] = {}
@@ -62,20 +62,10 @@ class FlexibleRows:
 
     def section(self, i: int, x: float) -> tuple[int, float]:
         """Key of the section of link i at material coordinate x; rows are known once all are asked for."""
-        beam, shapes = self._beams[i]
-        x = min(max(x, 0.0), beam.length)
-        if (i, x) not in self._points:
-            values = point_values(beam, shapes, x)
-            m = beam.n_modes
-            self._points[i, x] = {
-                "flex": self.flex_of[i],
-                "x": x,
-                "phi": self._store(values.phi),
-                "theta": self._store(values.theta.sum(axis=0)),  # each mode turns about one axis
-                "H": self._store(values.H),
-                "Lambda": self._reserve(6 * m),
-            }
-        return i, x
+        beam, _ = self._beams[i]
+        key = i, min(max(x, 0.0), beam.length)
+        self._points.add(key)
+        return key
 
     def tilt(self, i: int, axis: Array) -> int:
         """In the pool: turn of the first section of link i about an axis, per mode; -1 if there is none."""
@@ -94,7 +84,13 @@ class FlexibleRows:
             content |= {"first_point": min(own, default=0), "end_point": max(own, default=-1) + 1}
             for name, value in content.items():
                 setattr(flex, name, value)
-        for point, key in zip(points, keys, strict=True):
-            for name, value in self._points[key].items():
-                setattr(point, name, value)
+        for i, (beam, shapes) in self._beams.items():
+            own_keys = [key for key in keys if key[0] == i]
+            values = values_at(beam, shapes, np.array([x for _, x in own_keys]))
+            for key, here in zip(own_keys, values, strict=True):
+                point = points[row_of[key]]
+                point.flex, point.x = self.flex_of[i], here.position[0]
+                point.phi, point.H = self._store(here.phi), self._store(here.H)
+                point.theta = self._store(here.theta.sum(axis=0))  # each mode turns about one axis
+                point.Lambda = self._reserve(6 * beam.n_modes)
         return flexes, points, np.concatenate([np.zeros(0), *self._pool]), row_of

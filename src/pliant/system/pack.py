@@ -290,9 +290,10 @@ CONTACT_WIDTH = {Quantity.CONTACT: 4, Quantity.GAP: 1}
 
 def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) -> Any:
     joints = {link.joint.name: i for i, link in enumerate(model.links)}
-    outputs = rows(len(model.outputs), tables.OUTPUT)
+    recorded = [output for output in model.outputs if not output.is_in_beam]
+    outputs = rows(len(recorded), tables.OUTPUT)
     column = 0
-    for row, output in zip(outputs, model.outputs, strict=True):
+    for row, output in zip(outputs, recorded, strict=True):
         row.quantity = Quantity[output.quantity.upper()]
         row.count = WIDTH.get(output.quantity, 3)
         if row.quantity < Quantity.REACTION:

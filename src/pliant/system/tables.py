@@ -73,6 +73,9 @@ class Quantity(IntEnum):
     FRICTION = 11  # in joints
     CONTACT = 12  # normal force, then tangential force [N] W, per point
     GAP = 13  # per point
+    MOTION = 14  # all of a frame: R_WF (9), p, acceleration, spin, angular acceleration; for forces in beams
+    LOAD = 15  # world components of a load; the same
+    PUSH = 16  # force of a contact on its point and where it acts, world; the same
 
 
 BODY = np.dtype(

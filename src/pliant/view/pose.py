@@ -8,8 +8,9 @@ from itertools import groupby
 
 import numpy as np
 
-from pliant.view.projection import Canvas
-from pliant.view.scene import Scene, seat_of
+from pliant.view.bent import BentBeam, arm_lines, band, dashes, faces
+from pliant.view.projection import Canvas, shade
+from pliant.view.scene import Scene
 from pliant.view.skeleton import Ball, Bar, Block, Part
 from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path
 
@@ -34,15 +35,26 @@ def pose(scene: Scene, canvas: Canvas, k: int, *, is_small: bool = False) -> str
     )
 
 
+def undeformed(scene: Scene, canvas: Canvas, k: int) -> str:
+    """Where the beams of pose k would be if they did not bend; only where the bending is enlarged."""
+    return path("".join(dashes(beam, canvas, k) for beam in scene.beams.values()), 'class="dashed" stroke-width="1.2"')
+
+
 def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mark]:
     R, p = scene.R[k], scene.p[k]
     is_plain = len(scene.parts) > MANY_BODIES
     near: list[float] = []
     weight = stretch * (7.0 if len(scene.parts) <= 12 else 5.0 if not is_plain else 2.0)
     for i, parts in enumerate(scene.parts):
-        marks = [*_guide(scene, canvas, i, R, p)]
+        marks = [*_guide(scene, canvas, i, k)]
+        marks += _beam_marks(scene.beams[i], canvas, k) if i in scene.beams else ()
         marks += [mark for part in parts for mark in _part_marks(part, canvas, R[i], p[i], weight, is_plain)]
-        near.append(max((mark.depth for mark in marks if 'class="body"' in mark.look), default=-np.inf))
+        near.append(
+            max(
+                (mark.depth for mark in marks if mark.look.startswith(('class="body"', 'class="beam"'))),
+                default=-np.inf,
+            )
+        )
         link = scene.model.links[i]
         if not is_plain:
             # over the bars that meet there
@@ -50,7 +62,7 @@ def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mar
             marks += _joint_marks(link.joint.kind, canvas.pixels(p[i]), depth + weight / canvas.scale, weight)
         if scene.view.is_flat:
             # children over their parents, marks as they come
-            marks = [replace(mark, depth=i + 0.01 * k) for k, mark in enumerate(marks)]
+            marks = [replace(mark, depth=i + 0.01 * place) for place, mark in enumerate(marks)]
         yield from (replace(mark, depth=0.0) if is_plain else mark for mark in marks)
 
 
@@ -117,6 +129,19 @@ def _bar_marks(part: Bar, canvas: Canvas, R: Array, p: Array, weight: float, is_
         yield Mark(depth + 1e-6 / canvas.scale, f'class="body" stroke-width="{pixel(width)}"', data)
 
 
+def _beam_marks(beam: BentBeam, canvas: Canvas, k: int) -> Iterator[Mark]:
+    """The bent beam, and thin lines to what sits off its axis."""
+    for line in arm_lines(beam, k):
+        yield Mark(
+            canvas.depth(line.mean(axis=0)), 'class="thin" stroke-width="1.2"', line_path(*canvas.pixels(line).T)
+        )
+    depth = canvas.depth(beam.p[k].mean(axis=0))
+    yield Mark(depth, 'class="beam" stroke-width="1"', band(beam, canvas, k))
+    for place, (tone, face) in enumerate(faces(beam, canvas, k)):
+        look = f'class="{tone}" stroke-width="1"'
+        yield Mark(depth + 1e-6 * (place + 1) / canvas.scale, look, polygon_path(canvas.pixels(face)))
+
+
 def _block_marks(part: Block, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]:
     """The faces of a box that look at us, shaded by their direction."""
     for (axis, first, second), sign in ((face, sign) for face in FACES for sign in (-1.0, 1.0)):
@@ -126,10 +151,7 @@ def _block_marks(part: Block, canvas: Canvas, R: Array, p: Array) -> Iterator[Ma
         middle = p + R @ part.centre + part.half[axis] * normal
         a, b = part.half[first] * R[:, first], part.half[second] * R[:, second]
         corners = np.stack([middle + a + b, middle + a - b, middle - a - b, middle - a + b])
-        shade = (
-            "top" if canvas.view.is_flat or normal[2] > 0.5 else "left" if normal @ canvas.view.right < 0 else "right"
-        )
-        look = f'class="{shade}" stroke-width="1.2"'
+        look = f'class="{shade(canvas.view, normal)}" stroke-width="1.2"'
         yield Mark(canvas.depth(middle), look, polygon_path(canvas.pixels(corners)))
 
 
@@ -145,10 +167,10 @@ def _joint_marks(kind: str, place: Array, depth: float, weight: float) -> Iterat
         yield Mark(depth, 'class="socket" stroke-width="1.6"', circle_path(x, y, 1.25 * radius))
 
 
-def _guide(scene: Scene, canvas: Canvas, i: int, R: Array, p: Array) -> Iterator[Mark]:
+def _guide(scene: Scene, canvas: Canvas, i: int, k: int) -> Iterator[Mark]:
     """The rail of a sliding joint, from its seat on a moving parent to the slider."""
     link = scene.model.links[i]
     if link.parent >= 0 and link.joint.kind in ("prismatic", "cylindrical", "planar"):
-        points = np.stack([seat_of(scene.model, i, R, p), p[i]])
+        points = np.stack([scene.seat(k, i), scene.p[k, i]])
         depth = canvas.depth(points.mean(axis=0)) - 1e-3 * scene.size
         yield Mark(depth, 'class="thin" stroke-width="2"', line_path(*canvas.pixels(points).T))

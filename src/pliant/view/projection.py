@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,18 +40,25 @@ def spatial_view(azimuth: float = AZIMUTH, elevation: float = ELEVATION) -> View
     return View(_unit(-sa, ca, 0), _unit(-se * ca, -se * sa, ce), _unit(ce * ca, ce * sa, se), False)
 
 
-def choose_view(R: Array, p: Array, points: Array) -> View:
+def choose_view(placements: Sequence[tuple[Array, Array]], points: Array) -> View:
     """Flat if all bodies keep to one coordinate plane and the robot is thin across it, else axonometric.
 
-    R (times, bodies, 3, 3), p (times, bodies, 3): placements; points (n, 3): paths of the ends."""
-    spread = np.ptp(np.concatenate([points, p.reshape(-1, 3)]), axis=0)
+    placements: R (times, n, 3, 3), p (times, n, 3) of things that move as they did at first; points (n, 3): paths."""
+    spread = np.ptp(np.concatenate([points, *(p.reshape(-1, 3) for _, p in placements)]), axis=0)
     size = float(np.max(spread)) or 1.0
     for normal, view in FLAT_VIEWS.items():
-        turned = np.abs(R[:, :, normal, :] - R[:1, :, normal, :]).max()
-        shifted = np.abs(p[:, :, normal] - p[:1, :, normal]).max()
+        turned = max(np.abs(R[:, :, normal, :] - R[:1, :, normal, :]).max() for R, _ in placements)
+        shifted = max(np.abs(p[:, :, normal] - p[:1, :, normal]).max() for _, p in placements)
         if turned < 1e-6 and shifted < 1e-6 * size and spread[normal] < 0.15 * size:
             return view
     return spatial_view()
+
+
+def shade(view: View, normal: Array) -> str:
+    """Class of a face by the way it looks."""
+    if view.is_flat or normal[2] > 0.5:
+        return "top"
+    return "left" if normal @ view.right < 0 else "right"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,21 @@ UNITS = {
     "spin": ("rad/s", "xyz"),
     "attitude": ("", ("qx", "qy", "qz", "qw")),
 }
-WRENCH = (("force", "N"), ("moment", "N m"))
+PARTS = {  # charts of quantities whose columns have several units: what, unit, (column, label) ...
+    "reaction": (
+        ("force", "N", ((0, "x"), (1, "y"), (2, "z"))),
+        ("moment", "N m", ((3, "x"), (4, "y"), (5, "z"))),
+    ),
+    "section": (
+        ("forces", "N", ((0, "N"), (1, "Vy"), (2, "Vz"))),
+        ("moments", "N m", ((3, "T"), (4, "My"), (5, "Mz"))),
+    ),
+    "strain": (
+        ("strain", "", ((0, "axial"), (4, "outer fibre"))),
+        ("curvature and twist", "1/m", ((1, "y"), (2, "z"), (3, "twist"))),
+    ),
+    "stress": (("stress", "Pa", ((0, "outer fibre"),)),),
+}
 
 
 class Panel(Protocol):
@@ -187,18 +201,19 @@ def default_panels(result: Result) -> tuple[Chart, ...]:
 def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
     velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
-    kinds = (
+    for kind, title, unit in (
         ("angle", "Angles", "rad"),
         ("length", "Positions", "m"),
         ("other", "Attitudes", ""),
-        ("mode", "Modes", "m"),
-    )
-    for kind, title, unit in kinds:
+        ("deflection", "Modal deflections", "m"),
+        ("twist", "Modal twists", "rad"),
+    ):
         yield title, unit, [(name, name) for name, of in coordinates if of == kind]
     for kind, title, unit in (
         ("angle", "Angular rates", "rad/s"),
         ("length", "Speeds", "m/s"),
-        ("mode", "Modal rates", "m/s"),
+        ("deflection", "Modal rates", "m/s"),
+        ("twist", "Modal twist rates", "rad/s"),
     ):
         yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
 
@@ -208,7 +223,14 @@ def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for part, is_angle in zip(joint.row.coordinates, joint.row.angles, strict=True):
         kind = "angle" if is_angle else "other" if part.startswith("q") else "length"
         yield (f"{joint.name}.{part}" if part else joint.name), kind
-    yield from ((name, "mode") for name in _mode_names(link))
+    yield from _mode_kinds(link)
+
+
+def _mode_kinds(link: Any) -> Iterator[tuple[str, str]]:
+    """Deflections, and the angles of torsion, which come last."""
+    body = link.body
+    for k in range(body.n_modes):
+        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - body.families[3] else "deflection"
 
 
 def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
@@ -217,11 +239,7 @@ def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
     for k, part in enumerate(row.velocities):
         is_angle = row.angles[k] if row.has_plain_rates else part.startswith("w")
         yield (f"{joint.name}.{part}" if part else joint.name), "angle" if is_angle else "length"
-    yield from ((name, "mode") for name in _mode_names(link))
-
-
-def _mode_names(link: Any) -> list[str]:
-    return [f"{link.body.name}.mode{k + 1}" for k in range(link.body.n_modes)]
+    yield from _mode_kinds(link)
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:
@@ -241,10 +259,10 @@ def _output_charts(name: str, quantity: str, n_columns: int) -> list[Chart]:
         unit, parts = UNITS[quantity]
         curves = tuple((part, f"{name}[{k}]") for k, part in enumerate(parts))
         return [Chart(f"{name}: {quantity}", unit, curves)]
-    if quantity == "reaction":
+    if quantity in PARTS:
         return [
-            Chart(f"{name}: {what}", unit, tuple((part, f"{name}[{3 * half + k}]") for k, part in enumerate("xyz")))
-            for half, (what, unit) in enumerate(WRENCH)
+            Chart(f"{name}: {what}", unit, tuple((label, f"{name}[{column}]") for column, label in columns))
+            for what, unit, columns in PARTS[quantity]
         ]
     labels = [name] if n_columns == 1 else [f"{name} {k}" for k in range(n_columns)]
     return _split(f"{name}: {quantity}", "N, N m", [(label, f"{name}[{k}]") for k, label in enumerate(labels)])

@@ -13,11 +13,12 @@ from pliant import __version__
 from pliant.errors import ModelError
 from pliant.files import write_whole
 from pliant.result import Result
+from pliant.view.beam_charts import beam_charts
 from pliant.view.chart import Curve, line_chart
 from pliant.view.quantity import Panel, Quantities, default_panels
 from pliant.view.robot import ghost_picture, snapshots
 from pliant.view.scene import make_scene
-from pliant.view.svg import power_of_ten, readable, stylesheet
+from pliant.view.svg import TIMES, power_of_ten, readable, stylesheet
 
 MOST_ROWS = 100  # of a table
 ROUNDING = 1e-17  # relative energy errors below it are drawn as this
@@ -133,20 +134,24 @@ def write_report(
     compares: bool = True,
     variants: Mapping[str, Result] | None = None,
     findings: Sequence[FindingInfo] = (),
+    enlarge: float = 1.0,
 ) -> None:
     """Write the page of a run.
 
     panels: charts as data; without any, coordinates, rates and outputs are shown. figure_table and setting_table say
     what names mean. compares=False leaves out expected values (they hold at a case's default settings only).
-    variants: runs to be shown beside each other, by label; findings: what they say together."""
+    variants: runs to be shown beside each other, by label; findings: what they say together.
+
+    enlarge: factor on the deformation of beams in the pictures."""
     heading, quantities = title or result.model.name, Quantities(result)
     panels = default_panels(result) if panels is None else panels
     content = [
         _head(result, heading, description),
-        _pictures(result),
+        _pictures(result, enlarge),
         *(_finding(finding) for finding in findings),
         _figures(figures or {}, figure_table or {}, compares),
         _side_by_side(variants, panels) if variants else _charts(result, panels),
+        _beams(result),
         _energies(quantities),
         _events(result),
         _contacts(result),
@@ -254,13 +259,15 @@ def _facts(result: Result) -> str:
     return f'<dl class="facts">{cards}</dl>'
 
 
-def _pictures(result: Result) -> str:
+def _pictures(result: Result, enlarge: float) -> str:
     if len(result.t) == 0:
         return ""
-    scene = make_scene(result)
+    scene = make_scene(result, enlarge=enlarge)
     strip = "".join(f"<figure>{svg}<figcaption>{t:.4g} s</figcaption></figure>" for t, svg in snapshots(scene))
     names = ", ".join(end.name for end in scene.ends)
     note = f"{len(scene.times)} instants over each other, early ones faint; orange: the path of {names}."
+    if scene.beams and enlarge != 1:
+        note += f" Deformation {TIMES} {enlarge:g}; dashed: the beams undeformed."
     strip = f'<div class="strip">{strip}</div>' if strip else ""
     return (
         f'<section class="card robot">\n{ghost_picture(scene)}\n{strip}\n<p class="note">{escape(note)}</p>\n</section>'
@@ -373,6 +380,11 @@ def _finding(finding: FindingInfo) -> str:
     )
     charts = f'<div class="charts">{cards}</div>' if cards else ""
     return _section(finding.title, f"<p>{escape(finding.text)}</p>\n{table}\n{charts}")
+
+
+def _beams(result: Result) -> str:
+    charts = [_card(title, svg) for title, svg in beam_charts(result)] if len(result.t) else []
+    return _section("Along the beams", f'<div class="charts">{"".join(charts)}</div>' if charts else "")
 
 
 def _energies(quantities: Quantities) -> str:

@@ -9,10 +9,11 @@ import numpy as np
 
 from pliant.files import write_whole
 from pliant.result import Result
-from pliant.view.pose import MANY_BODIES, pose
+from pliant.view.pose import MANY_BODIES, pose, undeformed
 from pliant.view.projection import Canvas, View, fit
 from pliant.view.scene import Scene, extent, make_scene
 from pliant.view.surroundings import (
+    deformation_words,
     floor_height,
     free_corner,
     ground_grid,
@@ -41,10 +42,17 @@ def ghost_picture(scene: Scene, *, style: str = "") -> str:
     strengths = np.linspace(0.16, 0.5, max(len(scene.times) - 1, 1)).tolist()
     for k in range(len(scene.times) - 1):
         content.append(f'<g opacity="{strengths[k]:.2f}">{pose(scene, canvas, k)}</g>')
-    content += [pose(scene, canvas, -1), trails(scene, canvas), time_words(scene, canvas)]
+    content += [
+        pose(scene, canvas, -1),
+        undeformed(scene, canvas, -1),
+        trails(scene, canvas),
+        time_words(scene, canvas),
+    ]
     content += [triad(canvas, free_corner(canvas, np.concatenate(points))), scale_bar(canvas)]
+    content.append(deformation_words(scene, canvas))
     first, last = scene.times[0], scene.times[-1]
-    label = f"{scene.model.name} at {len(scene.times)} instants from {first:g} s to {last:g} s"
+    instants = f"{len(scene.times)} instants from {first:g} s to {last:g} s" if len(scene.times) > 1 else f"{first:g} s"
+    label = f"{scene.model.name} at {instants}"
     return document(canvas.width, canvas.height, "".join(content), label, style=style)
 
 
@@ -59,14 +67,19 @@ def snapshots(scene: Scene) -> list[tuple[float, str]]:
     for k, t in enumerate(scene.times.tolist()):
         canvas = _small_canvas(scene.view, points, k) if follows else _square(scene.view, everything)
         content = world(scene, canvas, is_small=True) + pose(scene, canvas, k, is_small=True)
+        content += undeformed(scene, canvas, k)
         pictures.append((t, document(canvas.width, canvas.height, content, f"{scene.model.name} at {t:g} s")))
     return pictures
 
 
-def write_picture(result: Result, target: str | Path, *, n_poses: int = 6) -> None:
-    """Write the superimposed picture as an SVG file of its own, for a README or a paper."""
+def write_picture(
+    result: Result, target: str | Path, *, n_poses: int = 6, t: float | None = None, enlarge: float = 1.0
+) -> None:
+    """Write the superimposed picture as an SVG file of its own, for a README or a paper.
+
+    t: at this time alone. enlarge: factor on the deformation of beams, shown beside the undeformed ones."""
     background = "svg { background: var(--card); }"
-    svg = ghost_picture(make_scene(result, n_poses), style=stylesheet("colours.css") + background)
+    svg = ghost_picture(make_scene(result, n_poses, t=t, enlarge=enlarge), style=stylesheet("colours.css") + background)
     write_whole(Path(target), svg)
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.result import Result
+from pliant.model.flexible import Beam
+from pliant.result import STATIONS, Result
+from pliant.view.bent import BentBeam, bent_beam
 from pliant.view.projection import View, choose_view
 from pliant.view.quantity import MOST_PLACEMENTS, dense_range, has_dense
-from pliant.view.skeleton import FREE_KINDS, End, Part, ends, extreme_points, skeleton
+from pliant.view.skeleton import FREE_KINDS, End, Part, ends, extreme_points, places, skeleton
 from pliant.view.svg import Array
 
 TRAIL_POINTS = 2001
@@ -26,15 +28,33 @@ class Scene:
     R: Array  # (times, bodies, 3, 3)
     p: Array  # (times, bodies, 3)
     parts: tuple[tuple[Part, ...], ...]
+    beams: dict[int, BentBeam]  # by row of the link, at times
     ends: tuple[End, ...]
     trail_times: Array
     trails: Array  # (trail times, ends, 3)
     paths: Array  # (trail times, bodies, 3) of the body origins
     view: View
+    enlarge: float  # factor on the deformation of beams
+
+    def place(self, k: int, i: int, point: Array) -> Array:
+        """World position in pose k of a point of link i, given in axes of the undeformed body."""
+        return np.asarray(path_of(self.R, self.p, self.beams, i, point)[k])
+
+    def seat(self, k: int, i: int) -> Array:
+        """World position of the seat of link i's joint on its parent; the body itself where nothing holds it."""
+        link = self.model.links[i]
+        if link.joint.kind in FREE_KINDS:
+            return np.asarray(self.p[k, i])
+        place = np.array(link.seat.position, dtype=float)
+        return place if link.parent < 0 else self.place(k, link.parent, place)
 
     def points(self, k: int) -> Array:
         """World points that hold pose k (n, 3)."""
-        return _world_points(self.model, self.parts, self.R[k], self.p[k])
+        R, p = self.R[k], self.p[k]
+        points = [p, *(self.seat(k, i)[None, :] for i in range(len(self.parts)))]
+        points += [p[i] + extreme_points(part) @ R[i].T for i, of_body in enumerate(self.parts) for part in of_body]
+        points += [beam.outline(k) for beam in self.beams.values()]
+        return np.concatenate(points)
 
     @cached_property
     def size(self) -> float:
@@ -47,32 +67,72 @@ class Scene:
         return any(link.parent < 0 and link.joint.kind not in FREE_KINDS for link in self.model.links)
 
 
-def make_scene(result: Result, n_poses: int = 6) -> Scene:
-    """Placements at evenly spaced instants, and the paths between them."""
-    trail_times, R, p = _placements(result)
-    chosen = _evenly(trail_times, n_poses)
-    model, parts, points = result.model, skeleton(result.model), ends(result.model)
-    trails = np.stack([p[:, end.body] + R[:, end.body] @ end.point for end in points], axis=1)
-    view = choose_view(R, p, trails.reshape(-1, 3))
-    return Scene(model, trail_times[chosen], R[chosen], p[chosen], parts, points, trail_times, trails, p, view)
+def make_scene(result: Result, n_poses: int = 6, *, t: float | None = None, enlarge: float = 1.0) -> Scene:
+    """Placements at evenly spaced instants and the paths between them; with t at this time alone.
+
+    enlarge: factor on the deformation of beams; if it is not 1, the undeformed beams are shown too."""
+    posed = _posed(result, t)
+    R, p = posed.placements(enlarge=enlarge)
+    is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
+    times, R, p = posed.t[is_finite], R[is_finite], p[is_finite]
+    beams = {i: beam.poses(is_finite) for i, beam in _beams(posed, enlarge).items()}
+    model, points = result.model, ends(result.model)
+    trails = np.stack([path_of(R, p, beams, end.body, end.point) for end in points], axis=1)
+    # along a beam as well as in time nothing may leave the plane
+    moving = [(R, p), *((beam.R.reshape(-1, 1, 3, 3), beam.p.reshape(-1, 1, 3)) for beam in beams.values())]
+    view = choose_view(moving, trails.reshape(-1, 3))
+    chosen = _evenly(times, n_poses) if t is None else np.array([np.argmin(np.abs(times - t))])
+    shown = slice(None) if t is None else chosen
+    return Scene(
+        model,
+        times[chosen],
+        R[chosen],
+        p[chosen],
+        skeleton(model),
+        {i: beam.poses(chosen) for i, beam in beams.items()},
+        points,
+        times[shown],
+        trails[shown],
+        p[shown],
+        view,
+        enlarge,
+    )
 
 
-def _placements(result: Result) -> tuple[Array, Array, Array]:
-    """Times and finite placements along the run; the model's start if it has none."""
+def path_of(R: Array, p: Array, beams: dict[int, BentBeam], i: int, point: Array) -> Array:
+    """World positions (times, 3) of a point of link i, given in axes of the undeformed body."""
+    return beams[i].path(point) if i in beams else p[:, i] + R[:, i] @ point
+
+
+def _posed(result: Result, t: float | None) -> Result:
+    """The run with rows where paths are drawn."""
+    if t is not None:
+        result.at(t)  # or a message
     if has_dense(result):
         times = np.linspace(*dense_range(result), _trail_count(result))
-        R, p = result.placements(times)
-    else:
-        chosen = np.unique(np.linspace(0, len(result.t) - 1, _trail_count(result)).astype(int))
-        times = result.t[chosen]
-        R, p = replace(result, q=result.q[chosen]).placements()
-    is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
-    return times[is_finite], R[is_finite], p[is_finite]
+        times = times if t is None else np.union1d(times, [t])
+        return replace(result, t=times, q=result.at(times)[0])
+    chosen = np.unique(np.linspace(0, len(result.t) - 1, _trail_count(result)).astype(int))
+    return replace(result, t=result.t[chosen], q=result.q[chosen])
+
+
+def _beams(posed: Result, enlarge: float) -> dict[int, BentBeam]:
+    bent = posed.stations(enlarge=enlarge)
+    straight = posed.stations(enlarge=0.0) if enlarge != 1 else {}
+    beams = {}
+    for i, link in enumerate(posed.model.links):
+        if isinstance(link.body, Beam):
+            name = link.body.name
+            line = straight[name][1][:, [0, -1]] if name in straight else np.zeros((0, 2, 3))
+            arms = tuple(place for place in places(posed.model, i) if np.any(place[1:]))
+            beams[i] = bent_beam(link.body, bent[name], line, arms)
+    return beams
 
 
 def _trail_count(result: Result) -> int:
     """Fewer points along the paths of robots of very many bodies."""
-    return int(np.clip(MOST_PLACEMENTS // (20 * len(result.model.links)) * 20 + 1, 201, TRAIL_POINTS))
+    placed = len(result.model.links) + STATIONS * len(result.model.beams)
+    return int(np.clip(MOST_PLACEMENTS // (20 * placed) * 20 + 1, 201, TRAIL_POINTS))
 
 
 def _evenly(times: Array, count: int) -> Array:
@@ -80,20 +140,5 @@ def _evenly(times: Array, count: int) -> Array:
     return np.unique(np.abs(times[None, :] - wanted[:, None]).argmin(axis=1))
 
 
-def _world_points(model: Any, parts: tuple[tuple[Part, ...], ...], R: Array, p: Array) -> Array:
-    points = [p, *(seat_of(model, i, R, p)[None, :] for i in range(len(parts)))]
-    points += [p[i] + extreme_points(part) @ R[i].T for i, of_body in enumerate(parts) for part in of_body]
-    return np.concatenate(points)
-
-
 def extent(points: Array) -> float:
     return float(np.max(np.ptp(points, axis=0)))
-
-
-def seat_of(model: Any, i: int, R: Array, p: Array) -> Array:
-    """World position of the seat of link i's joint on its parent; the body itself where nothing holds it."""
-    link = model.links[i]
-    if link.joint.kind in FREE_KINDS:
-        return np.asarray(p[i])
-    place = np.array(link.seat.position, dtype=float)
-    return place if link.parent < 0 else np.asarray(p[link.parent] + R[link.parent] @ place)

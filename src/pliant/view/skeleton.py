@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.model.flexible import Beam
 from pliant.view.svg import Array
 
 DIRECTIONS = {"x": np.array([1.0, 0, 0]), "y": np.array([0, 1.0, 0]), "z": np.array([0, 0, 1.0])}
@@ -85,28 +86,30 @@ def extreme_points(part: Part) -> Array:
 def _parts(model: Any, i: int) -> Iterator[Part]:
     link = model.links[i]
     body = link.body
-    places = _places(model, i)
+    if isinstance(body, Beam):  # drawn as it bends, see bent.py
+        return
+    reached = places(model, i)
     if body.shape is not None:
         shape = _shape(body.shape)
         yield shape
         size = float(np.max(np.abs(extreme_points(shape)))) or 1.0
-        for place in places:
+        for place in reached:
             if _distance(shape, place) > 0.03 * size:
                 yield Bar(_nearest(shape, place), place, is_thin=True)
         return
     if link.parent < 0 and link.joint.kind in FREE_KINDS and _equal_box(body) is not None:
         box = Block(body.centre, _equal_box(body))  # type: ignore[arg-type]
         yield box
-        yield from (Bar(_nearest(box, place), place) for place in places if _distance(box, place) > 0)
+        yield from (Bar(_nearest(box, place), place) for place in reached if _distance(box, place) > 0)
         return
-    yield from (Bar(np.zeros(3), place) for place in places)
+    yield from (Bar(np.zeros(3), place) for place in reached)
     if body.total_mass > 0 and link.joint.kind != "fixed":
-        if not any(_distance(Bar(np.zeros(3), place), body.centre) < 1e-6 for place in places):
-            yield Bar(np.zeros(3), body.centre, is_thin=bool(places))
+        if not any(_distance(Bar(np.zeros(3), place), body.centre) < 1e-6 for place in reached):
+            yield Bar(np.zeros(3), body.centre, is_thin=bool(reached))
         yield Ball(body.centre)
 
 
-def _places(model: Any, i: int) -> list[Array]:
+def places(model: Any, i: int) -> list[Array]:
     """Where children sit and frames are named on a link, away from its origin."""
     name = model.links[i].body.name
     seats = [link.seat.position for link in model.links if link.parent == i]
@@ -156,6 +159,8 @@ def _end(model: Any, i: int) -> End:
     if frames:
         far = max(frames, key=lambda frame: float(np.linalg.norm(frame.position)))
         return End(i, np.array(far.position, dtype=float), far.name)
+    if isinstance(body, Beam):
+        return End(i, np.array([body.length, 0.0, 0.0]), body.name)
     if body.shape is not None and body.shape.kind in ("rod", "tube"):
         return End(i, 2 * body.shape.centre, body.name)
     return End(i, np.array(body.centre), body.name)

@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from pliant.view.bent import BentBeam
 from pliant.view.chart import nice_step
 from pliant.view.projection import Canvas
 from pliant.view.scene import Scene
 from pliant.view.skeleton import FREE_KINDS, Bar
-from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path, text
+from pliant.view.svg import TIMES, Array, circle_path, line_path, path, pixel, polygon_path, text
 
 TRAIL_PIECES = 40
 
@@ -37,7 +38,7 @@ def time_words(scene: Scene, canvas: Canvas) -> str:
     order = [len(scene.times) - 1, *range(len(scene.times) - 1)]
     for k in order:
         end = scene.ends[0]
-        x, y = canvas.pixels(scene.p[k, end.body] + scene.R[k, end.body] @ end.point)
+        x, y = canvas.pixels(scene.place(k, end.body, end.point))
         if any(abs(x - a) < 52 and abs(y - b) < 18 for a, b in taken):
             continue
         taken.append(np.array([x, y]))
@@ -62,6 +63,8 @@ def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> str:
         seat = np.array(link.seat.position, dtype=float)
         if link.joint.kind in ("prismatic", "cylindrical"):
             parts.append(_rail(scene, canvas, i))
+        elif link.joint.kind == "fixed" and i in scene.beams and scene.view.is_flat:
+            parts.append(_wall(scene.beams[i], canvas, size))
         else:
             parts.append(_support(canvas, seat, size))
     return "".join(dict.fromkeys(parts))
@@ -80,12 +83,21 @@ def _rail(scene: Scene, canvas: Canvas, i: int) -> str:
     return _hatched(start, end, 7.0)
 
 
-def _hatched(start: Array, end: Array, depth: float) -> str:
-    """The sign of the ground: a line with short strokes on its lower side."""
+def _wall(beam: BentBeam, canvas: Canvas, size: float) -> str:
+    """What a beam is clamped to: hatched ground across its start."""
+    start, beyond = canvas.pixels(beam.p[-1, :2])
+    away = (start - beyond) / (np.linalg.norm(start - beyond) or 1.0)
+    half = max(size, 1.5 * canvas.scale * float(beam.half[0].max()))
+    across = half * np.array([-away[1], away[0]])
+    return _hatched(start - across, start + across, 0.45 * size, away)
+
+
+def _hatched(start: Array, end: Array, depth: float, side: Array | None = None) -> str:
+    """The sign of the ground: a line with short strokes on its lower side, or the side given."""
     along = end - start
     length = float(np.linalg.norm(along)) or 1.0
     along = along / length
-    across = np.array([-along[1], along[0]]) * (1.0 if along[0] >= 0 else -1.0)
+    across = np.array([-along[1], along[0]]) * (1.0 if along[0] >= 0 else -1.0) if side is None else side
     feet = [start + share * (end - start) for share in np.linspace(0.0, 1.0, max(3, round(length / 8) + 1))]
     strokes = [line_path(*np.stack([foot, foot + depth * (across - 0.8 * along)]).T) for foot in feet]
     line = path(line_path(*np.stack([start, end]).T), 'class="ground" stroke-width="2"')
@@ -134,6 +146,8 @@ def shadow(scene: Scene, canvas: Canvas, floor: float) -> str:
             points = scene.p[-1, i] + np.stack([bar.start, bar.end]) @ scene.R[-1, i].T
             points[:, 2] = floor
             lines.append(line_path(*canvas.pixels(points).T))
+    for beam in scene.beams.values():
+        lines.append(line_path(*canvas.pixels(np.column_stack([beam.p[-1, :, :2], np.full(beam.p.shape[1], floor)])).T))
     return path("".join(lines), 'class="shadow" stroke-width="6"')
 
 
@@ -161,6 +175,14 @@ def _arrow(start: Array, tip: Array) -> str:
     back = 5.0 * (start - tip) / np.linalg.norm(start - tip)
     side = 0.5 * np.array([-back[1], back[0]])
     return line_path(*np.stack([start, tip, tip + back + side, tip, tip + back - side]).T)
+
+
+def deformation_words(scene: Scene, canvas: Canvas) -> str:
+    """By how much the bending is enlarged."""
+    if scene.enlarge == 1 or not scene.beams:
+        return ""
+    words = f"deformation {TIMES} {scene.enlarge:g}"
+    return text(0.5 * canvas.width, canvas.height - 16.0, words, anchor="middle", css="halo")
 
 
 def scale_bar(canvas: Canvas) -> str:

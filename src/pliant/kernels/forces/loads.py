@@ -12,6 +12,21 @@ def component(work, row):
 
 
 @kernel
+def load_value(system, work, load):
+    """A force or couple in axes of the body it acts on."""
+    frame = system.frames[load.frame]
+    given = (
+        component(work, load.signal[0]),
+        component(work, load.signal[1]),
+        component(work, load.signal[2]),
+    )
+    if not load.is_follower:
+        return mul_t(mat(work.bodies[frame.body].R_WB), given)
+    value = mul(mat(frame.R_BF), given)
+    return value if frame.point < 0 else section_offset(work, frame.point, value)
+
+
+@kernel
 def load_section(system, work, frame, value, is_couple):
     """A force or couple (body axes) at a frame on a section; its power."""
     section = work.points[frame.point]
@@ -33,15 +48,8 @@ def gather_loads(system, work):
         if frame.body < 0:
             continue
         x = work.bodies[frame.body]
-        given = (
-            component(work, load.signal[0]),
-            component(work, load.signal[1]),
-            component(work, load.signal[2]),
-        )
-        value = mul(mat(frame.R_BF), given) if load.is_follower else mul_t(mat(x.R_WB), given)
+        value = load_value(system, work, load)
         if frame.point >= 0:
-            if load.is_follower:
-                value = section_offset(work, frame.point, value)
             power += load_section(system, work, frame, value, load.is_couple)
         elif load.is_couple:
             put(x.n, add(vec(x.n), value))
