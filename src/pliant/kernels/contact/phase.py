@@ -58,7 +58,7 @@ def count_contacts(system, work):
 
 @routine
 def set_phase(system, work, q, v):
-    """The phase a state alone tells: stops pressed, points below their planes, branches by speed."""
+    """The phase a state alone tells: stops pressed, points below their planes, branches by speed; bristles straight."""
     set_limit_phase(system, work, q)
     if len(system.contacts) > 0:
         move(system, work, q, v)
@@ -67,6 +67,7 @@ def set_phase(system, work, q, v):
         gap, u, n, _ = measure(system, work, k)
         contact = system.contacts[k]
         work.contacts[k].gap = gap
+        work.contacts[k].z[0], work.contacts[k].z[1] = 0.0, 0.0
         end_contact(system, work, k)
         if gap < 0.0:
             begin_contact(system, work, k, u, n)
@@ -75,5 +76,6 @@ def set_phase(system, work, q, v):
             phase.is_pushing = margin > 0.0
     for k in range(len(system.sites)):
         site = system.sites[k]
+        work.sites[k].z = 0.0
         work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(v[site.dof]))
     count_contacts(system, work)
