@@ -96,6 +96,24 @@ def test_integrators_know_no_robot():
             assert not name.startswith("pliant") or is_under(name, allowed), f"{path} imports {name}"
 
 
+def test_contact_knows_no_method_and_only_gather_of_the_forces_sees_it():
+    allowed = {
+        "pliant.kernels._jit",
+        "pliant.kernels.algebra",
+        "pliant.kernels.kinematics",
+        "pliant.kernels.contact",
+        "pliant.kernels.forces.push",
+        "pliant.kernels.forces.joints",
+        "pliant.system",
+    }
+    for path in modules("kernels/contact"):
+        for name in imports(path):
+            assert not name.startswith("pliant") or is_under(name, allowed), f"{path} imports {name}"
+    for path in modules("kernels/forces"):
+        sees = any(name.startswith("pliant.kernels.contact") for name in imports(path))
+        assert not sees or path.stem == "gather", f"{path} imports from contact"
+
+
 def test_every_kernel_module_is_warmed_up():
     from pliant.warmup import HALVES
 

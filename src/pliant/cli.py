@@ -12,6 +12,7 @@ import typer
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError
 
+MOST_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
     help="Simulate robots: chains and trees of bodies on the ground and in space.\n\n"
@@ -225,6 +226,7 @@ def print_outcome(outcome: Any) -> None:
             note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
         rows.append((key, _short(value), row.unit if row else "", note))
     print_table(("figure", "value", "unit", ""), rows)
+    _print_contacts(result)
     stats = result.stats
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
     print(
@@ -232,6 +234,17 @@ def print_outcome(outcome: Any) -> None:
         f"{stats['evaluations']} evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
     )
     print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
+
+
+def _print_contacts(result: Any) -> None:
+    """The first contacts; all are in the files."""
+    names = ("t_start", "t_end", "v_in", "v_out", "peak_normal", "impulse", "work")
+    units = ("s", "s", "m/s", "m/s", "N", "N s", "J")
+    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)))
+    shown = result.contacts[:MOST_CONTACTS]
+    print_table(head, [(row.contact, row.point, *(f"{row[name]:.6g}" for name in names)) for row in shown])
+    if len(result.contacts) > len(shown):
+        print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
 
 
 def _short(value: Any) -> str:

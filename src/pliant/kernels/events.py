@@ -97,7 +97,8 @@ def site_event(system, work, k, kind, v, vdot):
         x = work.sites[k]
         return (x.bound - abs(work.stick_force[FORCE, x.unknown]), 0.0) if x.unknown >= 0 else (math.inf, 0.0)
     law, branch = system.frictions[site.friction], work.phase[site.phase].branch
-    speed, rate = abs(v[site.dof]), math.copysign(1.0, v[site.dof]) * vdot[site.dof]
+    u = seen_rate(system, v, site.dof)
+    speed, rate = abs(u), math.copysign(1.0, u) * seen_rate(system, vdot, site.dof)
     return kink_margin(law, branch, kind - ContactEvent.KINK1, speed, rate)
 
 

@@ -209,7 +209,7 @@ def _start_problems(beam: Beam, joint: Joint) -> Iterator[str]:
             "or put the beam on a floating or planar base"
         )
     tilts = any(plane and plane.numbers and plane.ends[0] != "c" for plane in (beam.bending_y, beam.bending_z))
-    forces = ("stiffness", "damping", "limit", "motor")
+    forces = ("stiffness", "damping", "limit", "motor", "friction")
     carried = [name for name in forces if any(value not in (None, 0.0, "none") for value in joint.each(name))]
     if tilts and carried and joint.kind in ("universal", "spherical", "floating"):
         yield (

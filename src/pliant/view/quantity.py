@@ -265,4 +265,7 @@ def _output_charts(name: str, quantity: str, n_columns: int) -> list[Chart]:
             for what, unit, columns in PARTS[quantity]
         ]
     labels = [name] if n_columns == 1 else [f"{name} {k}" for k in range(n_columns)]
-    return _split(f"{name}: {quantity}", "N, N m", [(label, f"{name}[{k}]") for k, label in enumerate(labels)])
+    if quantity == "contact":
+        labels = [f"point {k // 4 + 1}: {('normal', 'x', 'y', 'z')[k % 4]}" for k in range(n_columns)]
+    unit = {"contact": "N", "gap": "m"}.get(quantity, "N, N m")
+    return _split(f"{name}: {quantity}", unit, [(label, f"{name}[{k}]") for k, label in enumerate(labels)])

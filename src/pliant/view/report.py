@@ -424,12 +424,13 @@ def _contacts(result: Result) -> str:
     units = {
         "t_start": "s", "t_end": "s", "v_in": "m/s", "v_out": "m/s", "peak_normal": "N", "impulse": "N s", "work": "J"
     }  # fmt: skip
-    names = [name for name in result.contacts.dtype.names if name == "point" or name in units]
+    words = ("contact", "point")
+    names = result.contacts.dtype.names
     rows = [
-        [_with_unit(row[name] if name == "point" else float(row[name]), units.get(name, "")) for name in names]
+        [escape(row[name]) if name in words else _with_unit(float(row[name]), units.get(name, "")) for name in names]
         for row in result.contacts[:MOST_ROWS]
     ]
-    table = _table([name.replace("_", " ") for name in names], rows, range(1, len(names)))
+    table = _table([name.replace("_", " ") for name in names], rows, range(len(words), len(names)))
     return _section("Contacts", table + _more(len(result.contacts)))
 
 

@@ -7,6 +7,7 @@ from pliant.kernels.algebra.vec3 import add, dot, put, scale, vec
 from pliant.kernels.contact.friction import bristles, slip_force
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import normal_force
+from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.system.contact_tables import Branch
@@ -97,7 +98,7 @@ def gather_sites(system, work, v):
     work.power[Power.JOINT_FRICTION] = 0.0
     for k in range(len(system.sites)):
         site, x = system.sites[k], work.sites[k]
-        law, phase, u = system.frictions[site.friction], work.phase[site.phase], v[site.dof]
+        law, phase, u = system.frictions[site.friction], work.phase[site.phase], seen_rate(system, v, site.dof)
         x.bound = law.mu_s * site.load
         if site.state >= 0:
             against, _, x.zdot, _ = bristles(law, site.load, u, 0.0, x.z, 0.0)
@@ -108,5 +109,5 @@ def gather_sites(system, work, v):
             size = slip_force(law, phase.branch, site.load, abs(u))
             sense = phase.direction[0] if law.sticks and phase.branch == Branch.BREAK else -math.copysign(1.0, u)
             x.force = sense * size if u != 0.0 or law.sticks else 0.0
-        work.dofs[site.dof].tau += x.force
+        add_joint_force(system, work, site.dof, x.force)
         work.power[Power.JOINT_FRICTION] += x.force * u

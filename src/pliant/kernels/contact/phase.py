@@ -7,7 +7,7 @@ from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import branch_of
 from pliant.kernels.contact.geometry import measure, tangent
 from pliant.kernels.contact.normal import clamp_margin
-from pliant.kernels.forces.joints import set_limit_phase
+from pliant.kernels.forces.joints import seen_rate, set_limit_phase
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.contact_tables import Branch
 from pliant.system.status import Status
@@ -59,7 +59,7 @@ def count_contacts(system, work):
 
 @kernel(STATE)
 def set_phase(system, work, t, q, v):
-    """The phase a state alone tells: stops pressed, points below their planes, branches by speed."""
+    """The phase a state alone tells: stops pressed, points below their planes, branches by speed; bristles straight."""
     set_limit_phase(system, work, q)
     if len(system.contacts) > 0:
         move(system, work, q, v)
@@ -68,6 +68,7 @@ def set_phase(system, work, t, q, v):
         gap, u, n, _ = measure(system, work, k)
         contact = system.contacts[k]
         work.contacts[k].gap = gap
+        work.contacts[k].z[0], work.contacts[k].z[1] = 0.0, 0.0
         end_contact(system, work, k)
         if gap < 0.0:
             begin_contact(system, work, k, u, n)
@@ -76,6 +77,7 @@ def set_phase(system, work, t, q, v):
             phase.is_pushing = margin > 0.0
     for k in range(len(system.sites)):
         site = system.sites[k]
-        work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(v[site.dof]))
+        work.sites[k].z = 0.0
+        work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(seen_rate(system, v, site.dof)))
     count_contacts(system, work)
     return Status.OK

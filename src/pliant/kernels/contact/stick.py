@@ -10,6 +10,7 @@ from pliant.kernels.algebra.dense import cholesky, cholesky_solve
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import count_contacts
+from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
 from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.contact_tables import Branch
@@ -46,7 +47,7 @@ def put_accelerations(system, work, v, vdot, out):
         i = work.sites[k].unknown
         if i >= 0:
             j = system.sites[k].dof
-            out[i] = vdot[j] + STICK_RATE * v[j]
+            out[i] = seen_rate(system, vdot, j) + STICK_RATE * seen_rate(system, v, j)
 
 
 @routine
@@ -117,10 +118,10 @@ def find_stick_forces(system, work, q, v, vdot):
         x, j = work.sites[k], system.sites[k].dof
         if x.unknown < 0:
             continue
-        unit, tau = 1.0 + x.bound, work.dofs[j].tau
-        work.dofs[j].tau = tau + unit
+        unit = 1.0 + x.bound
+        add_joint_force(system, work, j, unit)
         status = max(status, put_column(system, work, q, v, vdot, x.unknown, unit))
-        work.dofs[j].tau = tau
+        add_joint_force(system, work, j, -unit)
     return max(status, solve_forces(work, work.run[0].n_sticking))
 
 
@@ -145,8 +146,8 @@ def apply_stick_forces(system, work, v):
         x, j = work.sites[k], system.sites[k].dof
         if x.unknown >= 0:
             x.force = f[x.unknown]
-            work.dofs[j].tau += x.force
-            work.power[Power.JOINT_FRICTION] += x.force * v[j]
+            add_joint_force(system, work, j, x.force)
+            work.power[Power.JOINT_FRICTION] += x.force * seen_rate(system, v, j)
 
 
 @kernel(ACCELERATION)

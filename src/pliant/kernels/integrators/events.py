@@ -101,9 +101,12 @@ def root(system, work, memory, h, k, row, a, fa, b, fb):
     values, x, xdot, t = memory.event_values, memory.scratch[0], memory.scratch[1], memory.loop[0].t
     theta, last = b, 0
     for _ in range(MAX_ROOT_STEPS):
+        before = theta
         theta = (a * fb - b * fa) / (fb - fa)
         if not a < theta < b:
             theta = 0.5 * (a + b)
+        elif theta == before:
+            break
         dense_point(memory.dense, theta, h, x, xdot)
         evaluate(system, work, memory, t + theta * h, x, xdot, G_TRIAL)
         f = values[row, k]
