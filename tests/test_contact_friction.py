@@ -428,3 +428,20 @@ def test_friction_needs_a_load_in_joints_and_none_in_contacts():
         Joint("j", "revolute", "b", friction=loaded(LAWS["coulomb"], 1.0), motion=Sine())
     with pytest.raises(ModelError, match="friction has no effect on a fixed joint"):
         Joint("j", "fixed", "b", friction=loaded(LAWS["coulomb"], 1.0))
+
+
+def test_a_speed_that_settles_on_a_kink_passes_it_once():
+    """Ambrosio brakes a tumbling box towards v0, where friction ends: rounding must not repeat the event."""
+    corners = [Frame("box", (x, y, z)) for x in (-0.2, 0.2) for y in (-0.1, 0.1) for z in (-0.05, 0.05)]
+    model = Model(
+        "tumbler",
+        (Body("box", 1.0, shape=Box((0.4, 0.2, 0.1))),),
+        base=Base("floating", (0, 0, 0.5), (0.1, 0.2, 0.3, 0.9), velocity=(1, 0.5, 0), spin=(1, 2, 3)),
+        contacts=(
+            Contact("ground", NormalLaw("hu-guo", K, restitution=0.6), points=corners, friction=LAWS["ambrosio"]),
+        ),
+    )
+    result = simulate(model, 2.0)
+    assert result.status == "done"
+    assert np.linalg.norm(result.v[-1, :2]) == pytest.approx(0.01, rel=1e-5)
+    assert result.audit["energy_residual"] < 1e-9

@@ -22,6 +22,8 @@ call_acceleration = ACCELERATION.call
 
 # a point that broke away slips for good a little above the speed below which it sticks
 HYSTERESIS = 1.01
+# and a kink is passed upwards a little later than downwards: speeds that settle on it (ambrosio's v0) pass it once
+RISE = 1.0 + 1e-8
 OK, SWITCHED, STOPPED = int(Status.OK), int(Status.SWITCHED), int(Status.STOPPED)  # numba mixes integers only
 STICK, SLIP = int(Branch.STICK), int(Branch.SLIP)
 
@@ -63,7 +65,7 @@ def sliding(u, udot, n, ndot):
 def kink_margin(law, branch, kink, speed, rate):
     """Distance of the sliding speed from a kink of the law; inactive while sticking."""
     if not law.sticks:
-        return speed - law.kink[kink], rate
+        return speed - law.kink[kink] * (1.0 if branch > kink else RISE), rate
     if branch == Branch.STICK:
         return math.inf, 0.0
     return speed - law.kink[0] * (HYSTERESIS if branch == Branch.BREAK else 1.0), rate

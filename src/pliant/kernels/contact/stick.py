@@ -8,6 +8,7 @@ import math
 from pliant.kernels._jit import ACCELERATION, kernel, routine
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
+from pliant.kernels.contact.friction import slip_force
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
@@ -172,6 +173,39 @@ def contact_stick_force(system, work, k):
 
 
 @routine
+def slip_direction(system, work, k):
+    """Direction d in the plane in which contact k begins to slip: a0 - b W d = c d with c >= 0, b the slip force.
+
+    W is its own block, a0 = -W f what its stick force f has held. Where W is not the same in all directions d is not
+    along f, and friction along f would not be against the slip that follows."""
+    x, W = work.contacts[k], work.stick
+    law = system.frictions[system.contacts[k].friction]
+    i = x.unknown
+    fx = work.stick_force[FORCE, i]
+    if system.world[0].is_planar:
+        return -math.copysign(1.0, fx), 0.0
+    fy = work.stick_force[FORCE, i + 1]
+    xx, xy, yy = W[i, i], 0.5 * (W[i, i + 1] + W[i + 1, i]), W[i + 1, i + 1]
+    ax, ay = -(xx * fx + xy * fy), -(xy * fx + yy * fy)
+    b = slip_force(law, BREAK, x.normal_force, 0.0)
+    # the length of (c + b W)^-1 a0 falls with c: halve until it is 1
+    low, high, dx, dy = 0.0, math.sqrt(ax * ax + ay * ay), 0.0, 0.0
+    for _ in range(60):
+        c = 0.5 * (low + high)
+        pxx, pxy, pyy = c + b * xx, b * xy, c + b * yy
+        det = pxx * pyy - pxy * pxy
+        if not det > 0.0:
+            return 0.0, 0.0
+        dx, dy = (pyy * ax - pxy * ay) / det, (pxx * ay - pxy * ax) / det
+        if dx * dx + dy * dy > 1.0:
+            low = c
+        else:
+            high = c
+    size = math.sqrt(dx * dx + dy * dy)
+    return (dx / size, dy / size) if size > 0.0 else (0.0, 0.0)
+
+
+@routine
 def release_overloaded(system, work, share):
     """Let go where the stick force has reached this share of its bound; how many did. Stick forces are known."""
     n_released = 0
@@ -182,11 +216,10 @@ def release_overloaded(system, work, share):
         if x.unknown >= 0:
             size = contact_stick_force(system, work, k)
             if size >= share * x.bound:
-                fy = 0.0 if system.world[0].is_planar else f[x.unknown + 1]
+                dx, dy = slip_direction(system, work, k)
                 ex, ey, _, _ = plane_axes(system, work, k)
-                along = add(scale(f[x.unknown], ex), scale(fy, ey))
                 phase.branch = BREAK
-                put(phase.direction, scale(1.0 / max(size, 1e-300), along))
+                put(phase.direction, add(scale(-dx, ex), scale(-dy, ey)))
                 n_released += 1
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
