@@ -14,6 +14,7 @@ call_events = EVENTS.call  # numba sees it as a name of this module
 
 N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
+FAR = 2.0  # times what g may move in a step
 NONE = 2.0  # a theta outside the step: nothing found
 
 # rows of memory.event_values
@@ -165,24 +166,46 @@ def crossing(system, work, memory, h, k, a, b):
 
 
 @routine
+def are_far(values, side, h):
+    """Whether no event can happen in a step: every g is several times as far from zero as it may move.
+
+    g at start, middle and end are in the left, trial and newest rows; rates over the whole step bound the motion."""
+    for k in range(side.shape[1]):
+        a, m, b = values[G_LEFT, k], values[G_TRIAL, k], values[G, k]
+        if a == math.inf and m == math.inf and b == math.inf:
+            continue
+        s = side[1, k]
+        nearest = min(s * a, s * m, s * b)
+        rates = abs(values[GDOT_LEFT, k]) + abs(values[GDOT_TRIAL, k]) + abs(values[GDOT, k])
+        moved = max(a, m, b) - min(a, m, b) + h * rates
+        if not nearest > FAR * moved:
+            return False
+    return True
+
+
+@routine
 def find_event(system, work, memory, h):
     """Earliest matching crossing in the step just made (its theta, or NONE); loop.target says which and how."""
     loop, values, side = memory.loop[0], memory.event_values, memory.side
     copy(side[0], side[1])
     x, xdot = memory.scratch[0], memory.scratch[1]
-    for sample in range(N_SAMPLES + 1):
+    evaluate(system, work, memory, loop.t, memory.y, memory.f, G_LEFT)
+    dense_point(memory.dense, 0.5, h, x, xdot)
+    evaluate(system, work, memory, loop.t + 0.5 * h, x, xdot, G_TRIAL)
+    evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
+    if are_far(values, side, h):
+        return NONE
+    copy(values[G_LEFT], values[G])
+    copy(values[GDOT_LEFT], values[GDOT])
+    for sample in range(1, N_SAMPLES + 1):
         b = sample / N_SAMPLES
         copy(values[G], values[G_LEFT])
         copy(values[GDOT], values[GDOT_LEFT])
-        if sample == 0:
-            evaluate(system, work, memory, loop.t, memory.y, memory.f, G)
-        elif sample == N_SAMPLES:
+        if sample == N_SAMPLES:
             evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
         else:
             dense_point(memory.dense, b, h, x, xdot)
             evaluate(system, work, memory, loop.t + b * h, x, xdot, G)
-        if sample == 0:
-            continue
         first = NONE
         for k in range(side.shape[1]):
             theta, direction = crossing(system, work, memory, h, k, b - 1.0 / N_SAMPLES, b)
