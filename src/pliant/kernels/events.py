@@ -76,11 +76,11 @@ def contact_event(system, work, k, kind):
     """(g, gdot) of one event function of contact k."""
     contact = system.contacts[k]
     phase = work.phase[contact.phase]
+    if kind != ContactEvent.GAP and not phase.is_active:
+        return math.inf, 0.0
     gap, u, n, _ = measure(system, work, k)
     if kind == ContactEvent.GAP:
         return gap, dot(n, u)
-    if not phase.is_active:
-        return math.inf, 0.0
     if kind == ContactEvent.RELEASE:
         x = work.contacts[k]
         return (x.bound - contact_stick_force(system, work, k), 0.0) if x.unknown >= 0 else (math.inf, 0.0)

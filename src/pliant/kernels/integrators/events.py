@@ -14,7 +14,7 @@ call_events = EVENTS.call  # numba sees it as a name of this module
 
 N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
-FAR = 2.0  # times what g may move in a step
+FAR = 4.0  # times what g seems to move in a step
 NONE = 2.0  # a theta outside the step: nothing found
 
 # rows of memory.event_values
@@ -166,21 +166,22 @@ def crossing(system, work, memory, h, k, a, b):
 
 
 @routine
-def are_far(values, side, h):
-    """Whether no event can happen in a step: every g is several times as far from zero as it may move.
+def are_near(system, work, memory, h):
+    """Whether some event may happen in the step just made: its g is not several times as far from zero as it moves.
 
-    g at start, middle and end are in the left, trial and newest rows; rates over the whole step bound the motion."""
+    Leaves the values at the end in the newest rows and the sides as at the start, as find_event does."""
+    loop, values, side = memory.loop[0], memory.event_values, memory.side
+    copy(side[0], side[1])
+    evaluate(system, work, memory, loop.t, memory.y, memory.f, G_LEFT)
+    evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
     for k in range(side.shape[1]):
-        a, m, b = values[G_LEFT, k], values[G_TRIAL, k], values[G, k]
-        if a == math.inf and m == math.inf and b == math.inf:
+        a, b = values[G_LEFT, k], values[G, k]
+        if a == math.inf and b == math.inf:
             continue
-        s = side[1, k]
-        nearest = min(s * a, s * m, s * b)
-        rates = abs(values[GDOT_LEFT, k]) + abs(values[GDOT_TRIAL, k]) + abs(values[GDOT, k])
-        moved = max(a, m, b) - min(a, m, b) + h * rates
-        if not nearest > FAR * moved:
-            return False
-    return True
+        moved = abs(b - a) + h * (abs(values[GDOT_LEFT, k]) + abs(values[GDOT, k]))
+        if not min(side[1, k] * a, side[1, k] * b) > FAR * moved:
+            return True
+    return False
 
 
 @routine
@@ -189,12 +190,7 @@ def find_event(system, work, memory, h):
     loop, values, side = memory.loop[0], memory.event_values, memory.side
     copy(side[0], side[1])
     x, xdot = memory.scratch[0], memory.scratch[1]
-    evaluate(system, work, memory, loop.t, memory.y, memory.f, G_LEFT)
-    dense_point(memory.dense, 0.5, h, x, xdot)
-    evaluate(system, work, memory, loop.t + 0.5 * h, x, xdot, G_TRIAL)
-    evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
-    if are_far(values, side, h):
-        return NONE
+    # are_near has left the values at the start there
     copy(values[G_LEFT], values[G])
     copy(values[GDOT_LEFT], values[GDOT])
     for sample in range(1, N_SAMPLES + 1):

@@ -231,10 +231,11 @@ def trial(system, work, memory):
     has_events = memory.fired.shape[0] > 0
     loop.target = -1
     while True:
-        status = call_stepper(loop.step, (system, work, memory, loop.t, h))
+        status, is_near = call_stepper(loop.step, (system, work, memory, loop.t, h)), False
         if status == OK and loop.error <= 1.0:
             normalise(memory.quaternions, memory.y_new, memory.f_new)
-            if loop.wants_dense == 1 or (has_events and loop.target < 0):
+            is_near = has_events and loop.target < 0 and events.are_near(system, work, memory, h)
+            if loop.wants_dense == 1 or is_near:
                 status = call_interpolant(loop.interpolant, (system, work, memory, loop.t, h))
         if status != OK or not loop.error <= 1.0:
             if loop.is_fixed == 1:
@@ -245,7 +246,9 @@ def trial(system, work, memory):
                 return status if status != OK else STEP_TOO_SMALL
             continue
         if loop.target < 0:
-            if not has_events:
+            if not is_near:
+                if loop.failure != OK:
+                    return loop.failure
                 break
             theta = events.find_event(system, work, memory, h)
             if loop.failure != OK:
