@@ -12,6 +12,7 @@ import typer
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError
 
+MOST_FIGURES = 16  # printed
 MOST_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
@@ -218,16 +219,23 @@ def print_outcome(outcome: Any) -> None:
         f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
         + (f" ({result.reason})" if result.reason else "")
     )
-    rows = []
+    rows, others = [], []
     for key, value in outcome.figures.items():
         row = table.get(key)
         note = ""
         if row is not None and row.expected is not None and outcome.is_default:
             note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
-        rows.append((key, _short(value), row.unit if row else "", note))
+        (rows if len(rows) < MOST_FIGURES else others).append((key, _short(value), row.unit if row else "", note))
     print_table(("figure", "value", "unit", ""), rows)
+    if others:
+        expected = sum(note == "as expected" for *_, note in others)
+        known = f", {expected} of them as expected" if expected else ""
+        print(f"and {len(others)} more figures in summary.json{known}")
+        print_table(("figure", "value", "unit", ""), [row for row in others if row[-1].startswith("EXPECTED")])
     _print_contacts(result)
     stats = result.stats
+    for words in result.warnings:
+        print(f"warning: {words}")
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
     print(
         f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, "

@@ -24,6 +24,8 @@ ADVICE = {
     "or give a max_step",
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
+    "DEFLECTED": "the bending of beam {who!r} has grown beyond its length, far outside the theory of small bending; "
+    'give coupling = "high-order", a stiffer section, damping, or less force',
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); loosen the limit or crossing that causes it",
     "INTERRUPTED": "by Ctrl-C",

@@ -61,6 +61,13 @@ class Dense:
     terms: Array  # (pieces, terms, n_y)
 
 
+# beyond these bending is not small
+BENDING_LIMITS = {
+    "deflection_ratio": (0.1, "the deflection of a beam over its length"),
+    "section_angle": (0.2, "the angle of a beam's section [rad]"),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """One run. t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
@@ -86,6 +93,17 @@ class Result:
     def is_ok(self) -> bool:
         """Whether the run came to its end as asked (a stop that the model asked for counts)."""
         return self.status in ("done", "stopped")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What one should know before believing the figures."""
+        found = []
+        for key, (limit, words) in BENDING_LIMITS.items():
+            if self.audit.get(key, 0.0) > limit:
+                found.append(
+                    f"{words} reached {self.audit[key]:.3g}; the theory of small bending holds up to about {limit}"
+                )
+        return tuple(found)
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, v) at any time of the run, from the dense output; t a number or an array."""

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
 from pliant.dynamics import Prepared, as_state
 from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
+from pliant.model.flexible import Beam
 from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
@@ -295,6 +297,11 @@ def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(handle.model, q)}
     if handle.conserves_momentum():
         audit["momentum_drift"] = handle.momentum_drift(q, v)
+    bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
+    bending = [largest_bending(beam, d) for beam, d in bent if beam.n_modes]
+    if bending:
+        audit["deflection_ratio"] = max(ratio for ratio, _ in bending)
+        audit["section_angle"] = max(angle for _, angle in bending)
     return audit
 
 

@@ -26,8 +26,7 @@ def prepare(system, work, t, q, v):
         move(system, work, q, v)
     if system.world[0].needs_placement or work.run[0].n_touching > 0:
         place(system, work)
-    gather(system, work, q, v)
-    return Status.OK
+    return gather(system, work, q, v)
 
 
 @kernel
@@ -60,7 +59,9 @@ def derivative(system, work, t, y, ydot):
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
     run = work.run[0]
-    call_state(run.prepare, (system, work, t, q, v))
+    status = call_state(run.prepare, (system, work, t, q, v))
+    if status != Status.OK:
+        return status
     status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
     rates(system, q, v, ydot)
     if world.has_drives:

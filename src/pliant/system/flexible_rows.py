@@ -23,7 +23,7 @@ class FlexibleRows:
         self._pool: list[Array] = []
         self._size = 0  # of the pool
         self._scratch = 0  # entries of work.flex given out
-        self._flexes: list[dict[str, int]] = []
+        self._flexes: list[dict[str, float]] = []
         self._points: set[tuple[int, float]] = set()  # link and place of every section asked for
         self.flex_of: dict[int, int] = {}  # link -> row
         self.tables: dict[int, BodyTables] = {}  # link -> tables
@@ -49,7 +49,16 @@ class FlexibleRows:
         n_y, n_z, n_x, _ = t.families
         m, M, n_r = t.n_modes, len(t.axis), len(t.Q)
         n_b = n_y + n_z
-        row = {"body": i, "m": m, "n_y": n_y, "n_b": n_b, "n_3": n_b + n_x, "n_r": n_r, "M": M}
+        row: dict[str, float] = {
+            "body": i,
+            "length": beam.length,
+            "m": m,
+            "n_y": n_y,
+            "n_b": n_b,
+            "n_3": n_b + n_x,
+            "n_r": n_r,
+            "M": M,
+        }
         constants = {"C1": t.C1, "X1": t.X1, "P": t.P, "Q": t.Q, "Jr1": t.Jr1.T, "Jr2": t.Jr2, "K": t.K, "Dm": t.D}
         row |= {name: self._store(value) for name, value in constants.items()}
         sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}

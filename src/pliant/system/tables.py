@@ -158,6 +158,7 @@ FRAME = np.dtype(
 FLEX = np.dtype(
     [
         ("body", np.int64),
+        ("length", np.float64),  # [m]
         ("m", np.int64),
         ("n_y", np.int64),
         ("n_b", np.int64),  # n_y + n_z

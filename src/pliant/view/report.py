@@ -40,6 +40,11 @@ AUDIT = {
         "",
     ),
     "constraint_drift": ("How far attitudes (unit quaternions) and closed loops left what they must fulfil.", ""),
+    "deflection_ratio": (
+        "Largest deflection of a beam over its length: small bending is assumed, up to about 0.1.",
+        "",
+    ),
+    "section_angle": ("Largest angle of a beam's section against its frame: small up to about 0.2.", "rad"),
     "event_error": ("How far in time the located events may be from the true ones.", "s"),
 }
 STATS = {
@@ -227,7 +232,11 @@ def _head(result: Result, title: str, description: str) -> str:
     return (
         f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description or describe(result))}</p>\n'
         f'<p class="status {css}"><strong>{escape(word)}.</strong> <span>{escape(reason)}</span></p>\n'
-        f"{_facts(result)}\n</header>"
+        + "".join(
+            f'<p class="status warn"><strong>Mind.</strong> <span>{escape(_sentence(words))}</span></p>\n'
+            for words in result.warnings
+        )
+        + f"{_facts(result)}\n</header>"
     )
 
 

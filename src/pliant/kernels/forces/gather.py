@@ -6,12 +6,16 @@ from pliant.kernels.forces.beams import gather_beam_forces
 from pliant.kernels.forces.joints import gather_joint_forces
 from pliant.kernels.forces.loads import gather_loads
 from pliant.kernels.forces.push import clear_wrenches
+from pliant.system.status import Status
 from pliant.system.tables import Power
+
+OK = int(Status.OK)
 
 
 @kernel
 def gather(system, work, q, v):
     """Signals are evaluated and bodies are placed; gravity belongs to the formulations."""
+    status = OK
     if system.world[0].has_joint_forces:
         gather_joint_forces(system, work, q, v)
     else:
@@ -19,7 +23,7 @@ def gather(system, work, q, v):
             work.dofs[j].tau = work.dofs[j].tau_extra
         work.power[Power.DAMPER] = 0.0
     if len(system.flexes) > 0:
-        gather_beam_forces(system, work)
+        status = gather_beam_forces(system, work)
     if len(system.loads) > 0 or len(system.contacts) > 0:
         clear_wrenches(system, work)
         work.power[Power.NORMAL], work.power[Power.FRICTION] = 0.0, 0.0
@@ -29,3 +33,4 @@ def gather(system, work, q, v):
         gather_contacts(system, work)
     if len(system.sites) > 0:
         gather_sites(system, work, v)
+    return status
