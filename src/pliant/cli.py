@@ -219,7 +219,8 @@ def print_outcome(outcome: Any) -> None:
         f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
         + (f" ({result.reason})" if result.reason else "")
     )
-    rows, others = [], []
+    rows: list[tuple[str, ...]] = []
+    others: list[tuple[str, ...]] = []
     for key, value in outcome.figures.items():
         row = table.get(key)
         note = ""

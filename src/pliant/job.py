@@ -123,6 +123,7 @@ def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
         if outcome.is_default
         else {key: _unexpected(row) for key, row in outcome.figure_table.items()}
     )
+    moment, enlarge = job.case.picture(job.settings) if job.case else (None, None)
     write_report(
         result,
         job.out / "report.html",
@@ -132,6 +133,8 @@ def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
         settings=used,
         figure_table=table,
         setting_table=job.case.settings if job.case else {},
+        moment=moment,
+        enlarge=enlarge,
         variants=variants,
         findings=outcome.findings,
     )

@@ -54,6 +54,8 @@ SETTINGS = {
         "printed", "modes of a 12.5 mm x 30 mm section with G = E/2.6, as printed, or of the beam itself",
         choices=("printed", "own"),
     ),
+    "picture_time": Setting(0.0, "of the picture of the bent robot; 0: when it bends most", "s", low=0.0),
+    "enlarge": Setting(0.0, "factor on the deformation in that picture; 0: as much as it takes to see it", low=0.0),
     **CONTACT_SETTINGS,
 }  # fmt: skip
 
@@ -351,6 +353,7 @@ CASE = Case(
     figure_table=FIGURES,
     panels=panels,
     run={"rtol": 1e-11, "atol": 1e-13},
+    picture=lambda settings: (settings["picture_time"] or None, settings["enlarge"] or None),
     variants=variants,
     conclude=conclude,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -112,13 +111,12 @@ def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, A
     """At most `most` points: first, last, and the lowest and highest of each of many equal pieces, so peaks stay."""
     if len(t) <= most:
         return t, values
-    keep = {0, len(t) - 1}
-    edges = np.linspace(0, len(t), (most - 2) // 2 + 1).astype(int)
-    for first, last in pairwise(edges):
-        piece = values[first:last]
-        if np.any(np.isfinite(piece)):
-            keep |= {first + int(np.nanargmin(piece)), first + int(np.nanargmax(piece))}
-    chosen = np.array(sorted(keep))
+    width = -(-len(t) // ((most - 2) // 2))
+    starts = np.arange(0, len(t), width)
+    padding = (0, len(starts) * width - len(t))
+    low = np.pad(np.where(np.isfinite(values), values, np.inf), padding, constant_values=np.inf).reshape(-1, width)
+    high = np.pad(np.where(np.isfinite(values), values, -np.inf), padding, constant_values=-np.inf).reshape(-1, width)
+    chosen = np.unique([0, len(t) - 1, *(starts + low.argmin(axis=1)), *(starts + high.argmax(axis=1))])
     return t[chosen], values[chosen]
 
 

@@ -14,13 +14,14 @@ from pliant.errors import ModelError
 from pliant.files import write_whole
 from pliant.result import Result
 from pliant.view.beam_charts import beam_charts
-from pliant.view.chart import Curve, line_chart
-from pliant.view.quantity import Panel, Quantities, default_panels
+from pliant.view.chart import Curve, line_chart, nice_step
+from pliant.view.quantity import Panel, Quantities, default_panels, dense_range, has_dense
 from pliant.view.robot import ghost_picture, snapshots
 from pliant.view.scene import make_scene
 from pliant.view.svg import TIMES, power_of_ten, readable, stylesheet
 
 MOST_ROWS = 100  # of a table
+MOST_FIGURES = 12  # shown at once
 ROUNDING = 1e-17  # relative energy errors below it are drawn as this
 WORDS = ("meaning", "what it says")  # columns of sentences
 STATUS = {
@@ -139,7 +140,8 @@ def write_report(
     compares: bool = True,
     variants: Mapping[str, Result] | None = None,
     findings: Sequence[FindingInfo] = (),
-    enlarge: float = 1.0,
+    moment: float | None = None,
+    enlarge: float | None = None,
 ) -> None:
     """Write the page of a run.
 
@@ -147,12 +149,14 @@ def write_report(
     what names mean. compares=False leaves out expected values (they hold at a case's default settings only).
     variants: runs to be shown beside each other, by label; findings: what they say together.
 
-    enlarge: factor on the deformation of beams in the pictures."""
+    moment, enlarge: time of the picture of bent beams, and factor on their deformation; by default when they bend most,
+    and as much as it takes to see it."""
     heading, quantities = title or result.model.name, Quantities(result)
     panels = default_panels(result) if panels is None else panels
     content = [
         _head(result, heading, description),
-        _pictures(result, enlarge),
+        _pictures(result),
+        _bent_picture(result, moment, enlarge),
         *(_finding(finding) for finding in findings),
         _figures(figures or {}, figure_table or {}, compares),
         _side_by_side(variants, panels) if variants else _charts(result, panels),
@@ -268,19 +272,36 @@ def _facts(result: Result) -> str:
     return f'<dl class="facts">{cards}</dl>'
 
 
-def _pictures(result: Result, enlarge: float) -> str:
+def _pictures(result: Result) -> str:
     if len(result.t) == 0:
         return ""
-    scene = make_scene(result, enlarge=enlarge)
+    scene = make_scene(result)
     strip = "".join(f"<figure>{svg}<figcaption>{t:.4g} s</figcaption></figure>" for t, svg in snapshots(scene))
     names = ", ".join(end.name for end in scene.ends)
     note = f"{len(scene.times)} instants over each other, early ones faint; orange: the path of {names}."
-    if scene.beams and enlarge != 1:
-        note += f" Deformation {TIMES} {enlarge:g}; dashed: the beams undeformed."
     strip = f'<div class="strip">{strip}</div>' if strip else ""
     return (
         f'<section class="card robot">\n{ghost_picture(scene)}\n{strip}\n<p class="note">{escape(note)}</p>\n</section>'
     )
+
+
+def _bent_picture(result: Result, t: float | None, enlarge: float | None) -> str:
+    """A robot with beams at one instant, its deformation enlarged so that one sees it."""
+    modes = [k for link in result.model.links for k in range(link.q_modes.start, link.q_modes.stop)]
+    if not modes or len(result.t) == 0 or not has_dense(result):
+        return ""
+    first, last = dense_range(result)
+    t = float(result.t[np.argmax(np.sum(result.q[:, modes] ** 2, axis=1))]) if t is None else t
+    t = min(max(t, first), last)
+    if enlarge is None:
+        enlarge = max(1.0, nice_step(VISIBLE / max(result.audit.get("deflection_ratio", VISIBLE), 1e-12), 1) / 2)
+    scene = make_scene(result, t=t, enlarge=enlarge)
+    dashed = f"; deformation {TIMES} {enlarge:g}, dashed: undeformed" if enlarge != 1 else ""
+    note = f'<p class="note">{escape(f"At {t:.6g} s{dashed}.")}</p>'
+    return f'<section class="card robot">\n{ghost_picture(scene)}\n{note}\n</section>'
+
+
+VISIBLE = 0.2  # deflection over length that one sees well
 
 
 # --- figures ----------------------------------------------------------------------------------------------------
@@ -293,7 +314,13 @@ def _figures(figures: Mapping[str, float], table: Mapping[str, FigureInfo], comp
     rows = [_figure_row(name, value, table.get(name), is_compared) for name, value in figures.items()]
     columns = ("figure", "value", "expected", "difference", "source") if is_compared else ("figure", "value", "meaning")
     note = '<p class="note">Expected values hold at the default settings of the case.</p>' if is_compared else ""
-    return _section("Figures", _table(columns, rows, (1, 2, 3) if is_compared else (1,)) + note)
+    numbers = (1, 2, 3) if is_compared else (1,)
+    shown, folded = (rows, []) if len(rows) <= MOST_FIGURES + 4 else (rows[:MOST_FIGURES], rows[MOST_FIGURES:])
+    content = _table(columns, shown, numbers)
+    if folded:
+        more = _table(columns, folded, numbers)
+        content += f"<details><summary>{len(folded)} more figures</summary>{more}</details>"
+    return _section("Figures", content + note)
 
 
 def _expected(info: FigureInfo | None) -> float | None:

@@ -14,9 +14,11 @@ from pliant.view.projection import Canvas, View, fit
 from pliant.view.scene import Scene, extent, make_scene
 from pliant.view.surroundings import (
     deformation_words,
+    feet,
     floor_height,
     free_corner,
     ground_grid,
+    grounds,
     scale_bar,
     shadow,
     time_words,
@@ -34,11 +36,13 @@ def ghost_picture(scene: Scene, *, style: str = "") -> str:
     """All poses over each other, early ones faint, with trails, times, axes and a scale."""
     points = [scene.points(k) for k in range(len(scene.times))]
     floor = floor_height(scene, np.concatenate(points))
-    feet = [] if floor is None else [np.column_stack([part[:, :2], np.full(len(part), floor)]) for part in points]
-    everything = np.concatenate([*points, *feet, scene.trails.reshape(-1, 3)])
+    shadows = [] if floor is None else [np.column_stack([part[:, :2], np.full(len(part), floor)]) for part in points]
+    everything = np.concatenate([*points, *shadows, scene.trails.reshape(-1, 3)])
+    everything = np.concatenate([everything, feet(scene, everything)])
     canvas = fit(scene.view, everything, WIDTH, HEIGHTS, MARGIN)
     content = [ground_grid(canvas, np.concatenate(points), floor) if floor is not None else ""]
     content += [shadow(scene, canvas, floor) if floor is not None else "", world(scene, canvas)]
+    content.append(grounds(scene, canvas, everything))
     strengths = np.linspace(0.16, 0.5, max(len(scene.times) - 1, 1)).tolist()
     for k in range(len(scene.times) - 1):
         content.append(f'<g opacity="{strengths[k]:.2f}">{pose(scene, canvas, k)}</g>')
@@ -61,12 +65,16 @@ def snapshots(scene: Scene) -> list[tuple[float, str]]:
     if len(scene.parts) > 4 * MANY_BODIES:
         return []
     points = [scene.points(k) for k in range(len(scene.times))]
-    everything = np.concatenate(points)
+    everything = np.concatenate([*points, feet(scene, np.concatenate(points))])
     follows = extent(everything) > 3 * max(map(extent, points))
     pictures = []
     for k, t in enumerate(scene.times.tolist()):
         canvas = _small_canvas(scene.view, points, k) if follows else _square(scene.view, everything)
-        content = world(scene, canvas, is_small=True) + pose(scene, canvas, k, is_small=True)
+        content = (
+            grounds(scene, canvas, everything)
+            + world(scene, canvas, is_small=True)
+            + pose(scene, canvas, k, is_small=True)
+        )
         content += undeformed(scene, canvas, k)
         pictures.append((t, document(canvas.width, canvas.height, content, f"{scene.model.name} at {t:g} s")))
     return pictures

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pliant.model.tree import find_frame
 from pliant.view.bent import BentBeam
 from pliant.view.chart import nice_step
 from pliant.view.projection import Canvas
@@ -68,6 +69,36 @@ def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> str:
         else:
             parts.append(_support(canvas, seat, size))
     return "".join(dict.fromkeys(parts))
+
+
+def contact_planes(scene: Scene) -> list[tuple[Array, Array]]:
+    """(point, normal) of the planes of contact that stand still in the world and are seen edge on."""
+    found = []
+    for contact in scene.model.contacts:
+        frame = find_frame(scene.model, contact.plane.place)
+        normal = frame.matrix @ np.array(contact.plane.normal) / np.linalg.norm(contact.plane.normal)
+        if frame.body == "world" and scene.view.is_flat and abs(normal @ scene.view.toward) < 1e-9:
+            found.append((np.array(frame.position) + contact.plane.offset * normal, normal))
+    return found
+
+
+def feet(scene: Scene, points: Array) -> Array:
+    """The points straight down on every plane of contact (n, 3), so that the picture has room for it."""
+    planes = contact_planes(scene)
+    return np.concatenate([np.zeros((0, 3)), *(points - np.outer((points - p) @ n, n) for p, n in planes)])
+
+
+def grounds(scene: Scene, canvas: Canvas, points: Array) -> str:
+    """Planes of contact as hatched lines, as long as the robot is wide."""
+    parts = []
+    for place, normal in contact_planes(scene):
+        along = np.cross(normal, scene.view.toward)
+        shares = (points - place) @ along
+        reach = 0.05 * scene.size
+        ends = canvas.pixels(place + np.outer([shares.min() - reach, shares.max() + reach], along))
+        side = canvas.pixels(place - normal) - canvas.pixels(place)
+        parts.append(_hatched(ends[0], ends[1], 7.0, side / np.linalg.norm(side)))
+    return "".join(parts)
 
 
 def _rail(scene: Scene, canvas: Canvas, i: int) -> str:
