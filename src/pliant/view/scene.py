@@ -72,10 +72,12 @@ def make_scene(result: Result, n_poses: int = 6, *, t: float | None = None, enla
 
     enlarge: factor on the deformation of beams; if it is not 1, the undeformed beams are shown too."""
     posed = _posed(result, t)
-    R, p = posed.placements(enlarge=enlarge)
+    is_local = enlarge != 1 and _keeps_seats(posed)
+    R, p = posed.placements(enlarge=1.0 if is_local else enlarge)
     is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
     times, R, p = posed.t[is_finite], R[is_finite], p[is_finite]
-    beams = {i: beam.poses(is_finite) for i, beam in _beams(posed, enlarge).items()}
+    bent = _enlarged(posed, enlarge) if is_local else posed.stations(enlarge=enlarge)
+    beams = {i: beam.poses(is_finite) for i, beam in _beams(posed, bent, enlarge, is_local).items()}
     model, points = result.model, ends(result.model)
     trails = np.stack([path_of(R, p, beams, end.body, end.point) for end in points], axis=1)
     # along a beam as well as in time nothing may leave the plane
@@ -116,9 +118,32 @@ def _posed(result: Result, t: float | None) -> Result:
     return replace(result, t=result.t[chosen], q=result.q[chosen])
 
 
-def _beams(posed: Result, enlarge: float) -> dict[int, BentBeam]:
-    bent = posed.stations(enlarge=enlarge)
-    straight = posed.stations(enlarge=0.0) if enlarge != 1 else {}
+def _keeps_seats(posed: Result) -> bool:
+    """Whether bending moves no joint on a beam: then every beam can be enlarged by itself and all still fits."""
+    R, p = posed.placements()
+    for i, link in enumerate(posed.model.links):
+        if link.parent >= 0 and isinstance(posed.model.links[link.parent].body, Beam):
+            seat = np.einsum("tji,tj->ti", R[:, link.parent], p[:, i] - p[:, link.parent])
+            if np.abs(seat - link.seat.position).max() > 1e-9 * posed.model.links[link.parent].body.length:
+                return False
+    return True
+
+
+def _enlarged(posed: Result, enlarge: float) -> dict[str, tuple[Array, Array]]:
+    """Sections of every beam with their shift from the undeformed beam enlarged; its frame stays where it is."""
+    R, p = posed.placements()
+    found = {}
+    for i, link in enumerate(posed.model.links):
+        if isinstance(link.body, Beam):
+            turned, placed = posed.stations()[link.body.name]
+            x = np.linspace(0.0, link.body.length, placed.shape[1])
+            straight = p[:, i, None] + R[:, i, None, :, 0] * x[:, None]
+            found[link.body.name] = (turned, straight + enlarge * (placed - straight))
+    return found
+
+
+def _beams(posed: Result, bent: dict[str, tuple[Array, Array]], enlarge: float, is_local: bool) -> dict[int, BentBeam]:
+    straight = {} if enlarge == 1 else _enlarged(posed, 0.0) if is_local else posed.stations(enlarge=0.0)
     beams = {}
     for i, link in enumerate(posed.model.links):
         if isinstance(link.body, Beam):
