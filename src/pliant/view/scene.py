@@ -122,9 +122,10 @@ def _keeps_seats(posed: Result) -> bool:
     """Whether bending moves no joint on a beam: then every beam can be enlarged by itself and all still fits."""
     R, p = posed.placements()
     for i, link in enumerate(posed.model.links):
-        if link.parent >= 0 and isinstance(posed.model.links[link.parent].body, Beam):
+        carrier = posed.model.links[link.parent].body if link.parent >= 0 else None
+        if isinstance(carrier, Beam):
             seat = np.einsum("tji,tj->ti", R[:, link.parent], p[:, i] - p[:, link.parent])
-            if np.abs(seat - link.seat.position).max() > 1e-9 * posed.model.links[link.parent].body.length:
+            if np.abs(seat - link.seat.position).max() > 1e-9 * carrier.length:
                 return False
     return True
 
@@ -132,10 +133,14 @@ def _keeps_seats(posed: Result) -> bool:
 def _enlarged(posed: Result, enlarge: float) -> dict[str, tuple[Array, Array]]:
     """Sections of every beam with their shift from the undeformed beam enlarged; its frame stays where it is."""
     R, p = posed.placements()
+    R_more, _ = posed.placements(enlarge=enlarge)
+    stations, more = posed.stations(), posed.stations(enlarge=enlarge)
     found = {}
     for i, link in enumerate(posed.model.links):
         if isinstance(link.body, Beam):
-            turned, placed = posed.stations()[link.body.name]
+            _, placed = stations[link.body.name]
+            # sections turn against their own frame as they would if all were enlarged
+            turned = (R[:, i] @ np.swapaxes(R_more[:, i], 1, 2))[:, None] @ more[link.body.name][0]
             x = np.linspace(0.0, link.body.length, placed.shape[1])
             straight = p[:, i, None] + R[:, i, None, :, 0] * x[:, None]
             found[link.body.name] = (turned, straight + enlarge * (placed - straight))
