@@ -103,7 +103,10 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     for label in others if len(others) < MOST_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
         figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
-    outcome = Outcome(job, results[first], figures, case.conclude(job.settings, results))
+    findings = case.conclude(job.settings, results)
+    for finding in findings:
+        figures |= dict(finding.figures)
+    outcome = Outcome(job, results[first], figures, findings)
     _write(outcome, results)
     return outcome
 

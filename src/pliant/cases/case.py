@@ -122,6 +122,7 @@ class Finding:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     charts: tuple[Lines, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)  # for summary.json
 
 
 def vector_panel(title: str, unit: str, output: str, first: int = 0) -> Panel:

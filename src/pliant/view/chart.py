@@ -158,6 +158,10 @@ def _unit_words(unit: str, power: int) -> str:
     return f"{power_of_ten(power)} {unit}".strip() if power else unit
 
 
+def _axis_words(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit else name
+
+
 def _value_axis(ticks: Ticks, down: Scale, left: float) -> str:
     rows = Scale(down.low, down.high, down.start, down.end).pixels(ticks.places).tolist()
     grid = "".join(f"M{pixel(left)} {pixel(y)}H{pixel(WIDTH - RIGHT)}" for y in rows)
@@ -170,7 +174,7 @@ def _lower_axis(across: Scale, name: str, unit: str) -> str:
     columns = across.pixels(ticks.places).tolist()
     marks = "".join(f"M{pixel(x)} {pixel(bottom)}v4" for x in columns)
     words = [text(x, bottom + 17, label, anchor="middle") for x, label in zip(columns, ticks.labels, strict=True)]
-    words.append(text(across.end, HEIGHT - 3, f"{name} [{_unit_words(unit, ticks.power)}]", anchor="end"))
+    words.append(text(across.end, HEIGHT - 3, _axis_words(name, _unit_words(unit, ticks.power)), anchor="end"))
     line = f"M{pixel(across.start)} {pixel(bottom)}H{pixel(across.end)}"
     return path(line + marks, 'class="axis"') + "".join(words)
 
