@@ -103,7 +103,7 @@ def value_range(curves: Sequence[Curve], is_log: bool) -> tuple[float, float]:
 
 
 def time_range(curves: Sequence[Curve]) -> tuple[float, float]:
-    ends = [(float(curve.t[0]), float(curve.t[-1])) for curve in curves if len(curve.t)]
+    ends = [(float(np.min(curve.t)), float(np.max(curve.t))) for curve in curves if len(curve.t)]
     first, last = min((a for a, _ in ends), default=0.0), max((b for _, b in ends), default=1.0)
     return (first, last) if last > first else (first, first + 1.0)
 
