@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ SETTLED = 40.0 / PRESS  # [s] by then it is, to rounding
 SWING = 2.0  # [s] period of the belt that swings
 STIFF = 100.0  # [rad/s] of the block on its stiff spring
 N_SPEEDS = 16  # per direction
-N_POINTS = 1200  # of a curve over time
+N_POINTS = 1200  # of a curve
 TAIL = 0.4  # last share of a run, in which amplitude and period are measured
 
 
@@ -73,9 +73,14 @@ def sprung(stiffness: float, damping: float = 0.0) -> Joint:
 
 
 def speeds(settings: Mapping[str, Any]) -> list[float]:
-    """Both signs, closer together near 0, up to twice the speed of the belt."""
-    way = 2.0 * settings["belt_speed"] * (np.arange(1, N_SPEEDS + 1) / N_SPEEDS) ** 1.5
-    return [float(v) for v in (*-way[::-1], *way)]
+    """Both signs, closer together near 0, up to twice the speed of the belt; among them those of the table."""
+    sizes = 2.0 * settings["belt_speed"] * (np.arange(1, N_SPEEDS + 1) / N_SPEEDS) ** 1.5
+    sizes = np.union1d(sizes, table_speeds(settings))
+    return [float(v) for v in (*-sizes[::-1], *sizes)]
+
+
+def table_speeds(settings: Mapping[str, Any]) -> tuple[float, ...]:
+    return tuple(share * settings["belt_speed"] for share in (0.2, 1.0, 2.0))
 
 
 def plan_force(settings: Mapping[str, Any]) -> dict[Any, Run]:
@@ -92,7 +97,9 @@ def plan_force(settings: Mapping[str, Any]) -> dict[Any, Run]:
                 runs[law, v] = Run(block(settings, law, uniform(v, time), None), time, last_force)
         omega = 2.0 * math.pi / SWING
         guide = sprung(settings["mass"] * STIFF**2, 2.0 * settings["mass"] * STIFF)
-        runs[law, "swing"] = Run(block(settings, law, Sine(top / omega, omega), guide), 1.25 * SWING, through_zero)
+        runs[law, "swing"] = Run(
+            block(settings, law, Sine(top / omega, omega), guide), 1.25 * SWING, through_zero(top / 8)
+        )
     return runs
 
 
@@ -100,56 +107,66 @@ def last_force(result: Result) -> float:
     return float(result.outputs["force"][-1, 1])
 
 
-def through_zero(result: Result) -> Any:
-    """(speed of sliding, force) over the last whole swing, at accepted steps (among them all events) and between."""
-    t = np.linspace(0.25 * SWING, 1.25 * SWING, N_POINTS)
-    t = np.union1d(t, result.t[result.t >= t[0]])
-    at = result.outputs_at(t)
-    return at["belt_speed"][:, 0] - at["block"][:, 0], at["force"][:, 1]
+def through_zero(near: float) -> Callable[[Result], dict[str, Any]]:
+    """Measures the force over the last whole swing, and keeps what is at speeds of sliding up to `near`."""
+
+    def measure(result: Result) -> dict[str, Any]:
+        # just before events too: there forces are largest
+        before = [event.t - 1e-9 for event in result.events]
+        t = np.union1d(np.linspace(0.25 * SWING, 1.25 * SWING, 10 * N_POINTS), before)
+        at = result.outputs_at(t[t >= 0.25 * SWING])
+        v, force = at["belt_speed"][:, 0] - at["block"][:, 0], at["force"][:, 1]
+        inside = np.abs(v) <= near
+        # one point beyond each end, without value: the gap of the curve
+        kept = inside | np.roll(inside, 1)
+        return {
+            "speed": np.clip(v[kept], -near, near),
+            "force": np.where(inside, force, np.nan)[kept],
+            "peak": float(np.max(np.abs(force))),
+        }
+
+    return measure
 
 
 def conclude_force(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Outcome, ...]:
-    laws, belt = settings["friction_laws"], settings["belt_speed"]
-    steady = {law: [(v, f) for (name, v), f in measured.items() if name == law and v != "swing"] for law in laws}
-    near = 0.25 * belt
+    laws = settings["friction_laws"]
+    swings = {law: measured[law, "swing"] for law in laws}
+    steady: dict[str, tuple[Any, Any]] = {}
+    for law in laws:
+        speed = np.array([v for name, v in measured if name == law and v != "swing"])
+        steady[law] = speed, np.array([measured[law, float(v)] for v in speed])
     charts: list[Lines] = []
     for title, members in friction_groups(laws).items():
-        points = tuple((law, *map(np.array, zip(*steady[law], strict=True))) for law in members)
-        swings = tuple((law, *_within(*measured[law, "swing"], near)) for law in members)
+        slide = tuple((law, *steady[law]) for law in members)
+        swing = tuple((law, swings[law]["speed"], swings[law]["force"]) for law in members)
         charts += [
-            Lines(f"Steady sliding, {title}", "N", "speed", "m/s", points),
-            Lines(f"Through zero, {title}", "N", "speed", "m/s", swings),
+            Lines(f"Steady sliding, {title}", "N", "speed", "m/s", slide),
+            Lines(f"Through zero, {title}", "N", "speed", "m/s", swing),
         ]
-    rows, numbers = [], []
-    for law in laws:
-        speed, force = (np.array(column) for column in zip(*steady[law], strict=True))
-        v, f = measured[law, "swing"]
-        low, high = np.interp([0.2 * belt, 2.0 * belt], speed, force)
-        odd = float(np.max(np.abs(force + force[::-1])))
-        peak = float(np.max(np.abs(f)))
-        numbers.append(
-            {"law": law, "speed": speed, "force": force, "swing_speed": v, "swing_force": f, "swing_peak": peak}
-        )
-        rows.append((law, f"{low:.4f}", f"{high:.4f}", f"{peak:.4f}", f"{odd:.0e}"))
-    weight = settings["mass"] * settings["gravity"]
+    places = table_speeds(settings)
+    rows = tuple((law, *(_shown(measured.get((law, v))) for v in places), f"{swings[law]['peak']:.4f}") for law in laws)
+    numbers = [
+        {
+            "law": law, "speed": steady[law][0], "force": steady[law][1], "swing_peak": swings[law]["peak"],
+            "swing_speed": swings[law]["speed"], "swing_force": swings[law]["force"],
+        }
+        for law in laws
+    ]  # fmt: skip
+    N = settings["mass"] * settings["gravity"]
     text = (
-        f"A block of {settings['mass']:g} kg lies on a belt: N = {weight:.5g} N, mu_k N = {settings['mu_k'] * weight:.4g} N, "
-        f"mu_s N = {settings['mu_s'] * weight:.4g} N. Left: the block is held and the belt runs at constant speed. "
-        "Right: the belt swings and the block hangs on a stiff spring. Laws that stick show a vertical line at zero speed: "
-        "the force is whatever holds. Smoothed laws need some speed for any force, so they creep. Bristles give a loop: the "
-        "force depends on the way since the turn."
-    )  # fmt: skip
-    columns = (
-        "law", f"force at {0.2 * belt:g} m/s [N]", f"at {2 * belt:g} m/s [N]", "largest on the swinging belt [N]",
-        "largest f(v) + f(-v) [N]",
-    )  # fmt: skip
-    finding = Finding("Friction against speed", text, columns, tuple(rows), tuple(charts), (1, 2, 3, 4))
+        f"A block of {settings['mass']:g} kg lies on a belt: N = {N:.5g} N, mu_k N = {settings['mu_k'] * N:.4g} N, "
+        f"mu_s N = {settings['mu_s'] * N:.4g} N. Left: the block is held and the belt runs at constant speed. "
+        "Right: the belt swings and the block hangs on a stiff spring. Laws that stick show a vertical line at zero "
+        "speed: the force is whatever holds (karnopp sticks already below its stick speed). Smoothed laws need some "
+        "speed for any force, so they creep. Bristles give a loop: the force depends on the way since the turn."
+    )
+    columns = ("law", *(f"force at {v:g} m/s [N]" for v in places), "largest on the swinging belt [N]")
+    finding = Finding("Friction against speed", text, columns, rows, tuple(charts), (1, 2, 3, 4))
     return (Outcome(finding, numbers),)
 
 
-def _within(v: Any, f: Any, near: float) -> Any:
-    """The part of a curve at low speed; the rest leaves gaps."""
-    return np.clip(v, -near, near), np.where(np.abs(v) <= near, f, np.nan)
+def _shown(force: float | None) -> str:
+    return "sticks" if force is None else f"{force:.4f}"
 
 
 FORCE = Experiment("friction", plan_force, conclude_force)
@@ -164,7 +181,7 @@ def plan_slip(settings: Mapping[str, Any]) -> dict[Any, Run]:
     slow = max(0.015 * speed, settings["v0"])
 
     def watch(result: Result) -> dict[str, Any]:
-        return measure_cycle(result, speed, slow)
+        return measure_cycle(result, speed, slow, 5.0 * natural_period(settings))
 
     return {
         law: Run(block(settings, law, uniform(speed, duration), sprung(settings["spring"])), duration, watch)
@@ -172,8 +189,12 @@ def plan_slip(settings: Mapping[str, Any]) -> dict[Any, Run]:
     }
 
 
-def measure_cycle(result: Result, belt: float, slow: float) -> dict[str, Any]:
-    """Amplitude, period and share of sticking in the tail of a run, and its curves."""
+def natural_period(settings: Mapping[str, Any]) -> float:
+    return 2.0 * math.pi * math.sqrt(settings["mass"] / settings["spring"])
+
+
+def measure_cycle(result: Result, belt: float, slow: float, shown: float) -> dict[str, Any]:
+    """Amplitude, period and share of sticking in the tail of a run; the first `shown` seconds and the last cycle."""
     column = result.model.coordinates.index("along")
     end = float(result.t[-1])
 
@@ -198,12 +219,12 @@ def measure_cycle(result: Result, belt: float, slow: float) -> dict[str, Any]:
         fate = "stick-slip"
     else:
         fate = "swings on"
-    whole = np.linspace(0.0, end, N_POINTS)
+    first = np.linspace(0.0, min(shown, end), N_POINTS)
     last = t >= (t[-1] - period if period == period else t[0])
     thin = slice(None, None, max(1, int(np.sum(last)) // 600))
     return {
         "fate": fate, "amplitude": amplitude, "period": period, "sticking": share, "growth": growth,
-        "t": whole, "x": result.at(whole)[0][:, column], "cycle_x": x[last][thin], "cycle_v": v[last][thin],
+        "t": first, "x": result.at(first)[0][:, column], "cycle_x": x[last][thin], "cycle_v": v[last][thin],
     }  # fmt: skip
 
 
@@ -223,14 +244,13 @@ def conclude_slip(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tupl
         moves = tuple((law, measured[law]["t"], measured[law]["x"]) for law in members)
         cycles = tuple((law, measured[law]["cycle_x"], measured[law]["cycle_v"]) for law in members)
         charts += [
-            Lines(f"Place of the block, {title}", "m", "time", "s", moves),
+            Lines(f"Place of the block at first, {title}", "m", "time", "s", moves),
             Lines(f"Last cycle, {title}", "m/s", "place", "m", cycles),
         ]
-    natural = 2.0 * math.pi * math.sqrt(settings["mass"] / settings["spring"])
     named = {fate: [law for law in measured if measured[law]["fate"] == fate] for fate in FATES}
     text = (
         f"A block of {settings['mass']:g} kg on a spring of {settings['spring']:g} N/m is carried off by a belt at "
-        f"{settings['belt_speed']:g} m/s; alone it would swing with a period of {natural:.4g} s. "
+        f"{settings['belt_speed']:g} m/s; alone it would swing with a period of {natural_period(settings):.4g} s. "
         + " ".join(FATES[fate].format(", ".join(laws)) for fate, laws in named.items() if laws)
         + " On the last cycle, sticking is the flat piece at the speed of the belt."
     )  # fmt: skip

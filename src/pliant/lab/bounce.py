@@ -52,7 +52,7 @@ def _gap(X: float, e: float) -> float:
 
 
 def damping_ratio(e: float) -> float:
-    """zeta of kelvin-voigt by the textbook, as if the contact lasted half a period: e = exp(-pi zeta/sqrt(1 - zeta^2))."""
+    """zeta of kelvin-voigt by the textbook, as if a contact were half a period: e = exp(-pi zeta/sqrt(1 - zeta^2))."""
     return -math.log(e) / math.hypot(math.pi, math.log(e))
 
 
@@ -69,7 +69,7 @@ def expected_restitution(law: str, e: float) -> float:
 # --- runs -------------------------------------------------------------------------------------------------------
 
 
-def normal_law(law: str, e: float, settings: Mapping[str, Any]) -> NormalLaw:
+def normal_law(law: Any, e: float, settings: Mapping[str, Any]) -> NormalLaw:
     """A law that is asked for e. Linear laws get the stiffness with which they would go as deep as hertz."""
     row, mass, speed, K, n = NORMAL_LAWS[law], *(settings[key] for key in ("mass", "speed", "stiffness", "exponent"))
     if row.exponent == 1.0:
@@ -193,11 +193,10 @@ def _restitution(settings: Mapping[str, Any], measured: dict[Any, Any]) -> Outco
                 Lines("The same: delivered minus requested", "", "e requested", "-", errors),
             ]
     text = (
-        f"A ball of {settings['mass']:g} kg hits a plane at {settings['speed']:g} m/s, without gravity. Requested is the "
-        "restitution e written in the model; delivered is its speed away over its speed in. "
-        f"{_verdict(asked, delivered)} Simulation and closed formula differ by {worst:.0e} at most. "
-        "Neither mass, speed, stiffness nor exponent changes what the laws with restitution deliver. kelvin-voigt, which "
-        "takes a damping, got the textbook's for e."
+        f"A ball of {settings['mass']:g} kg hits a plane at {settings['speed']:g} m/s, without gravity. Requested is "
+        "the restitution e written in the model; delivered is its speed away over its speed in. "
+        f"{_verdict(asked, delivered)} Simulation and closed formula differ by {worst:.0e} at most. Neither mass, "
+        "speed, stiffness nor exponent changes what the laws with restitution deliver."
     )  # fmt: skip
     finding = Finding(
         "Restitution: delivered against requested",
@@ -224,18 +223,19 @@ def _range_words(asked: Any, delivered: Any) -> str:
 
 
 def _verdict(asked: Any, delivered: Mapping[str, Any]) -> str:
+    """Who delivers what is asked, in sentences."""
     error = {law: float(np.max(np.abs(values - asked))) for law, values in delivered.items()}
-    good = [law for law in error if error[law] <= 1e-6]
-    near = [law for law in error if 1e-6 < error[law] <= 0.1]
-    bad = [law for law in error if error[law] > 0.1]
-    sentences = []
-    if good:
-        sentences.append(f"Exactly what is asked: {', '.join(good)}.")
-    if near:
-        sentences.append(f"Within 0.1 at any e: {', '.join(near)}.")
-    if bad:
-        sentences.append(f"Off by more than 0.1 somewhere: {', '.join(f'{law} ({error[law]:.2f})' for law in bad)}.")
-    return " ".join(sentences)
+    damped = [law for law in error if NORMAL_LAWS[law].takes]
+    kinds = {
+        "Exactly what is asked: {}.": [law for law in damped if error[law] <= 1e-6],
+        "Within 0.1 at any e: {}.": [law for law in damped if 1e-6 < error[law] <= 0.1],
+        "Off by more than 0.1 somewhere (most): {}.": [
+            f"{law} ({error[law]:.2f})" for law in damped if error[law] > 0.1
+        ],
+        "No damping, so all is given back: {}.": [law for law in error if law not in damped],
+        "{}, which takes a damping, got the textbook's for e.": [law for law in damped if law == "kelvin-voigt"],
+    }
+    return " ".join(words.format(", ".join(laws)) for words, laws in kinds.items() if laws)
 
 
 def _loops(settings: Mapping[str, Any], measured: dict[Any, Any]) -> Outcome:
@@ -276,10 +276,10 @@ def _loops(settings: Mapping[str, Any], measured: dict[Any, Any]) -> Outcome:
         if laws
     )
     text = (
-        f"One bounce at e = {e:g} requested. A loop is run through clockwise: in on the upper branch, out on the lower one; "
-        "the area inside is the energy lost. Damping that grows with the force makes loops that begin and end at 0. "
-        "kelvin-voigt begins with a jump, for its damping acts before there is any depth. Damping makes contacts longer; the "
-        "time is until the surface is left. By formula the time without damping is, for the exponent 3/2, "
+        f"One bounce at e = {e:g} requested. A loop is run through clockwise: in on the upper branch, out on the lower "
+        "one; the area inside is the energy lost. Damping that grows with the force makes loops that begin and end "
+        "at 0. kelvin-voigt begins with a jump, for its damping acts before there is any depth. Damping makes contacts "
+        "longer; the time is until the surface is left. By formula the time without damping is, for the exponent 3/2, "
         "3.21807 (m^2/(K^2 v))^(1/5)."
     )
     columns = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from pliant.view.chart import Curve, write_chart
 from pliant.view.report import write_findings
 
 ALL = "all"
-LISTS = {"laws": NORMAL_LAWS, "friction_laws": FRICTION_LAWS}
+LISTS = {"laws": tuple(NORMAL_LAWS), "friction_laws": tuple(FRICTION_LAWS)}
 SETTINGS = {
     "laws": Setting(ALL, "normal laws, as in laws=hertz,flores"),
     "friction_laws": Setting(ALL, "friction laws, as in friction_laws=coulomb,lugre"),
@@ -49,7 +49,8 @@ SETTINGS = {
         key: replace(CONTACT_SETTINGS[key], default=default, low=low)
         for key, default, low in (
             ("mu_k", 0.2, 1e-6), ("mu_s", 0.3, 1e-6), ("v0", 1e-3, 1e-9), ("v1", 0.05, 1e-9), ("v_s", 0.05, 1e-9),
-            ("c_v", 0.1, 0.0), ("xi", 40.0, 1e-9), ("sharpness", 100.0, 1e-9), ("sigma0", 1e5, 1e-3), ("sigma1", 100.0, 0.0),
+            ("c_v", 0.1, 0.0), ("xi", 40.0, 1e-9), ("sharpness", 100.0, 1e-9), ("sigma0", 1e5, 1e-3),
+            ("sigma1", 100.0, 0.0),
         )
     },
 }  # fmt: skip
@@ -81,8 +82,8 @@ def resolve(given: Mapping[str, Any]) -> dict[str, Any]:
         if key not in SETTINGS:
             raise ModelError(unknown_key(key, SETTINGS, "pliant lab contact"))
     values = {key: setting.parse(key, given.get(key, setting.default)) for key, setting in SETTINGS.items()}
-    for key, table in LISTS.items():
-        values[key] = _parse_laws(key, values[key], tuple(table))
+    for key, known in LISTS.items():
+        values[key] = _parse_laws(key, values[key], known)
     values["angles"] = _parse_angles(values["angles"])
     if values["mu_s"] < values["mu_k"]:
         raise ModelError(f"mu_s: {values['mu_s']:g} is below mu_k {values['mu_k']:g}; give mu_s >= mu_k")
@@ -91,9 +92,9 @@ def resolve(given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _parse_laws(key: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+def _parse_laws(key: str, text: str, known: tuple[str, ...]) -> tuple[str, ...]:
     if text == ALL:
-        return tuple(known)
+        return known
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
         if word not in known:
@@ -121,15 +122,17 @@ def contact_lab(given: Mapping[str, Any], progress: Progress | None = None) -> C
 
 def write_contact_lab(found: ContactLab, folder: Path) -> None:
     """report.html, summary.json, and delivered against requested restitution as restitution.svg."""
-    shown = {
-        key: ", ".join(map(str, value)) if isinstance(value, tuple) else value for key, value in found.settings.items()
+    lists = {
+        key: ALL if value == LISTS.get(key) else ", ".join(map(str, value))
+        for key, value in found.settings.items()
+        if isinstance(value, tuple)
     }
     write_findings(
         folder / "report.html",
         found.findings,
         title="The laws of contact",
-        description="Every law of contact and friction on the same small experiments: what it does, measured by simulation.",
-        settings=shown,
+        description="What every law of contact and friction does, measured by simulation of small models.",
+        settings={**found.settings, **lists},
         setting_table=SETTINGS,
     )
     summary = {"settings": found.settings, **found.numbers}
@@ -146,4 +149,6 @@ def write_contact_lab(found: ContactLab, folder: Path) -> None:
         label="restitution delivered against requested",
         across="e requested",
         across_unit="-",
+        unit="e delivered",
+        height=420.0,
     )

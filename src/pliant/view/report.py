@@ -176,7 +176,7 @@ def write_findings(
     """Write a page of findings alone: many small runs, none of them worth a report of its own."""
     head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
     given = [_setting_row(name, value, setting_table.get(name)) for name, value in settings.items()]
-    content = [head, *(_finding(finding) for finding in findings), _section("Settings", _table(("", ""), given, (1,)))]
+    content = [head, *(_finding(finding) for finding in findings), _section("Settings", _table(("", ""), given))]
     write_whole(Path(path), _page(title, "\n".join(content)))
 
 
