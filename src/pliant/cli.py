@@ -164,13 +164,12 @@ def lab_contact(
     from pliant.files import make_folder
     from pliant.lab.contact import SETTINGS, contact_lab, resolve, write_contact_lab
 
-    given = parse_assignments(settings or [])
-    resolve(given)
+    values = resolve(parse_assignments(settings or []))
     folder = out or Path("pliant-out") / "lab-contact"
     make_folder(folder)
     compile_first()
     with progress_bar("contact laws", not quiet and sys.stderr.isatty(), "{:.0f} of {:.0f} runs") as progress:
-        found = contact_lab(given, progress)
+        found = contact_lab(values, progress)
     write_contact_lab(found, folder)
     if not quiet:
         for finding in found.findings:

@@ -98,7 +98,7 @@ def _parse_laws(key: str, text: str, known: tuple[str, ...]) -> tuple[str, ...]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
         if word not in known:
-            raise ModelError(f"{key}: {unknown_key(word, (ALL, *known), 'laws').removeprefix('laws: ')}")
+            raise ModelError(f"{key}: {word!r} is not known; choose {ALL}, or some of {', '.join(known)}")
     if not words:
         raise ModelError(f"{key}: nothing found; give {ALL}, or names with commas between")
     return tuple(dict.fromkeys(words))
@@ -114,9 +114,8 @@ def _parse_angles(text: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def contact_lab(given: Mapping[str, Any], progress: Progress | None = None) -> ContactLab:
-    """Perform all experiments. progress(done, all) counts runs."""
-    settings = resolve(given)
+def contact_lab(settings: dict[str, Any], progress: Progress | None = None) -> ContactLab:
+    """Perform all experiments with the settings of resolve. progress(done, all) counts runs."""
     return ContactLab(settings, perform(EXPERIMENTS, settings, progress))
 
 

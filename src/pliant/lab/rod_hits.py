@@ -138,16 +138,22 @@ def conclude(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Out
 
 
 def _verdict(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
-    """How far the restitution of the tip is from what is asked."""
+    """How far the restitution of the tip is from what is asked, and why."""
     error = {"none": 0.0, "some": 0.0}
     for (law, _), found in measured.items():
         key = "none" if law == "none" else "some"
         error[key] = max(error[key], abs(found["restitution"] - settings["restitution"]))
-    return (
-        f"Without friction the tip gets e back within {error['none']:.3f} at all angles; with friction it misses by up "
-        f"to {error['some']:.3f}, for friction turns the rod too, and that moves the tip along the normal. "
+    words = (
+        f"The tip misses e by up to {error['none']:.3f} without friction and by up to {error['some']:.3f} with "
+        "friction, for friction turns the rod too, and that moves the tip along the normal. "
         "Even without friction the slide changes: the push along the normal turns a leaning rod."
     )
+    if settings["modes"]:
+        words += (
+            " An elastic rod begins to vibrate in the hit: the tip may leave sooner, faster or slower than asked, and "
+            "hit again (number of contacts: summary.json)."
+        )
+    return words
 
 
 def _bristles(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
