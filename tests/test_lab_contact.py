@@ -1,5 +1,6 @@
 """pliant lab contact: its numbers against closed formulas and scipy, its page, its refusals."""
 
+import dataclasses
 import json
 import math
 import re
@@ -12,7 +13,7 @@ from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from pliant.errors import ModelError
-from pliant.lab import rod_hits
+from pliant.lab import experiment, rod_hits
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
 from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
 from pliant.simulation import simulate
@@ -210,7 +211,8 @@ def test_command_writes_page_numbers_and_picture(tmp_path):
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "restitution.svg", "summary.json"]
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert set(summary) == {"settings", "restitution", "loops", "rod", "friction", "stick_slip"}
+    assert set(summary) == {"settings", "restitution", "loops", "rod", "friction", "stick_slip", "breakdowns"}
+    assert summary["breakdowns"] == []
     assert summary["settings"]["laws"] == ["hertz", "exact"]
     assert [row["law"] for row in summary["stick_slip"]] == ["stiction", "lugre"]
     assert "restitution at 60 deg" in done.stdout
@@ -225,6 +227,20 @@ def test_page_stands_alone_and_shows_every_law(found, tmp_path):
     for law in (*NORMAL_LAWS, *FRICTION_LAWS):
         assert f">{law}</text>" in page, law
     assert ">as asked</text>" in (tmp_path / "restitution.svg").read_text()
+
+
+def test_runs_that_break_down_are_told_and_what_they_reached_is_kept(monkeypatch):
+    def broken(model, duration, **options):
+        result = simulate(model, duration, **options)
+        return (
+            dataclasses.replace(result, status="failed", reason="at t = 1 s: enough") if model.name == "rod" else result
+        )
+
+    monkeypatch.setattr(experiment, "simulate", broken)
+    found = contact_lab(resolve(dict(text.split("=") for text in SMALL)))
+    assert len(found.performed.breakdowns) == sum(1 for _ in found.numbers["rod"])
+    assert ("rod, stiction, 60.0", "at t = 1 s: enough") in found.performed.breakdowns
+    assert found.findings[-1].title == "Runs that broke down"
 
 
 MISTAKES = [

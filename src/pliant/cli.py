@@ -176,6 +176,13 @@ def lab_contact(
             print(finding.title)
             print_table(finding.columns, finding.rows)
         print(f"written: {folder}/report.html, summary.json, restitution.svg; keys for --set: {', '.join(SETTINGS)}")
+    if found.performed.breakdowns:
+        count = len(found.performed.breakdowns)
+        print(
+            f"pliant: {count} run(s) broke down, as the end of the page says; what they reached is kept",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
 
 
 @app.command(short_help="print the JSON schema of model files")

@@ -17,7 +17,7 @@ from pliant.files import write_whole
 from pliant.io.result_file import plain
 from pliant.lab.belt import FORCE, STICK_SLIP
 from pliant.lab.bounce import BOUNCE
-from pliant.lab.experiment import Outcome, perform
+from pliant.lab.experiment import Outcome, Performed, perform
 from pliant.lab.rod_hits import ROD_HITS
 from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
 from pliant.simulation import Progress
@@ -62,18 +62,26 @@ class ContactLab:
     """All that was found, and with which settings."""
 
     settings: dict[str, Any]
-    outcomes: dict[str, tuple[Outcome, ...]]
+    performed: Performed
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        return [outcome for part in self.performed.outcomes.values() for outcome in part]
 
     @property
     def findings(self) -> list[Finding]:
-        return [outcome.finding for part in self.outcomes.values() for outcome in part]
+        found = [outcome.finding for outcome in self.outcomes]
+        if self.performed.breakdowns:
+            text = "These runs did not reach their end; above is what they reached."
+            rows = tuple(self.performed.breakdowns)
+            found.append(Finding("Runs that broke down", text, ("run", "why"), rows))
+        return found
 
     @property
     def numbers(self) -> dict[str, Any]:
         """All numbers, by part."""
         names = ("restitution", "loops", "rod", "friction", "stick_slip")
-        parts = [outcome.numbers for part in self.outcomes.values() for outcome in part]
-        return dict(zip(names, parts, strict=True))
+        return dict(zip(names, (outcome.numbers for outcome in self.outcomes), strict=True))
 
 
 def resolve(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +142,7 @@ def write_contact_lab(found: ContactLab, folder: Path) -> None:
         settings={**found.settings, **lists},
         setting_table=SETTINGS,
     )
-    summary = {"settings": found.settings, **found.numbers}
+    summary = {"settings": found.settings, **found.numbers, "breakdowns": found.performed.breakdowns}
     write_whole(folder / "summary.json", json.dumps(plain(summary), indent=1) + "\n")
     rows = found.numbers["restitution"]
     asked = np.array(sorted({row["requested"] for row in rows}))

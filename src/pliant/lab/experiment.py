@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.cases.case import Finding
-from pliant.errors import SimulationError
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation import Progress, simulate
@@ -41,22 +40,33 @@ class Experiment:
     conclude: Callable[[Mapping[str, Any], dict[Any, Any]], tuple[Outcome, ...]]
 
 
+@dataclass(frozen=True)
+class Performed:
+    """Outcomes by experiment; breakdowns: (run, reason) of runs that did not reach their end."""
+
+    outcomes: dict[str, tuple[Outcome, ...]]
+    breakdowns: list[tuple[str, str]]
+
+
 def perform(
-    experiments: tuple[Experiment, ...], settings: Mapping[str, Any], progress: Progress | None
-) -> dict[str, tuple[Outcome, ...]]:
-    """Run every run of every experiment. progress(done, all) counts runs."""
+    experiments: tuple[Experiment, ...], settings: Mapping[str, Any], progress: Progress | None = None
+) -> Performed:
+    """Run every run of every experiment. progress(done, all) counts runs.
+
+    Of a run that breaks down, what it reached is measured."""
     plans = {experiment.name: experiment.plan(settings) for experiment in experiments}
     done, total = 0, sum(len(plan) for plan in plans.values())
-    found = {}
+    performed = Performed({}, [])
     for experiment in experiments:
         measured = {}
         for key, run in plans[experiment.name].items():
             result = simulate(run.model, run.duration, **ACCURACY)  # type: ignore[arg-type]
             if not result.is_ok:
-                raise SimulationError(f"{experiment.name}, {key}: the run broke down {result.reason}")
+                words = key if isinstance(key, tuple) else (key,)
+                performed.breakdowns.append((", ".join(map(str, (experiment.name, *words))), result.reason))
             measured[key] = run.measure(result)
             done += 1
             if progress is not None:
                 progress(done, total)
-        found[experiment.name] = experiment.conclude(settings, measured)
-    return found
+        performed.outcomes[experiment.name] = experiment.conclude(settings, measured)
+    return performed

@@ -19,7 +19,7 @@ from pliant.model.flexible import Beam, Bending, Circle, Material
 from pliant.model.model import Base, Model, Output
 from pliant.result import Result
 
-SWEPT = tuple(range(10, 90, 5))  # angles of the charts [deg]
+SWEPT = tuple(range(10, 90, 3))  # angles of the charts [deg]
 SLOW = 2e-3  # share of the speed of fall; a tip that slides no faster has stopped
 LENGTHS = 30.0  # a run lasts so many times of elastic contact
 
@@ -107,7 +107,8 @@ def conclude(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Out
         cells = [law]
         for angle in tabled:
             found = measured[law, angle]
-            cells += [f"{found['restitution']:.4f}", f"{found['slide_out']:.4f}", found["fate"]]
+            delivered = "" if math.isnan(found["restitution"]) else f"{found['restitution']:.4f}"
+            cells += [delivered, f"{found['slide_out']:.4f}", found["fate"]]
         rows.append(tuple(cells))
 
     def lines(key: str, members: list[str]) -> tuple[tuple[str, Any, Any], ...]:
@@ -159,14 +160,14 @@ def _verdict(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
 def _bristles(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
     """Whether bristles have the way to bend."""
     bristled = [law for law in settings["friction_laws"] if FRICTION_LAWS[law].has_states]
-    if not bristled:
+    hits = [found for (law, _), found in measured.items() if law in bristled and not math.isnan(found["time"])]
+    if not hits:
         return ""
-    hits = [found for (law, _), found in measured.items() if law in bristled]
     way = max(abs(found["slide_in"]) * found["time"] for found in hits)
     needed = settings["mu_k"] * max(found["peak"] for found in hits) / settings["sigma0"]
     return (
         f"Bristles ({', '.join(bristled)}) bend by mu_k N/sigma0 before they slide, {1e3 * needed:.2g} mm at the "
-        f"largest force; the tip slides {1e3 * way:.2g} mm at most, "
+        f"largest force; the tip slides about {1e3 * way:.2g} mm, "
         + ("so they hardly act." if needed > way else "so they have the way for it.")
     )
 
