@@ -21,7 +21,7 @@ def pliant_command(*words, cwd=None):
 def test_help_names_every_command():
     done = pliant_command("--help")
     assert done.returncode == 0
-    for command in ("run", "cases", "methods", "modes", "schema", "warmup", "bench"):
+    for command in ("run", "cases", "methods", "modes", "lab", "schema", "warmup", "bench"):
         assert command in done.stdout
 
 

@@ -31,7 +31,17 @@ ROOMS = {
         {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn"},
     ),
     "lab": (
-        {"pliant.lab", "pliant.beams", "pliant.cases", "pliant.model", "pliant.view", *LEAVES},
+        {
+            "pliant.lab",
+            "pliant.beams",
+            "pliant.cases",
+            "pliant.io",
+            "pliant.model",
+            "pliant.result",
+            "pliant.simulation",
+            "pliant.view",
+            *LEAVES,
+        },
         {"numpy"},
     ),
     "cases": ({"pliant.cases", "pliant.dynamics", "pliant.model", "pliant.result", *LEAVES}, {"numpy"}),

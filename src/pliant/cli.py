@@ -25,6 +25,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+lab = typer.Typer(
+    help="Experiments on methods: what a law does by itself.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
+
 CaseArgument = Annotated[str, typer.Argument(metavar="CASE_OR_FILE", help="a built-in case, or a model file (.toml)")]
 SetOption = Annotated[
     list[str] | None,
@@ -145,6 +150,40 @@ def modes(
     print_table(("mode", "frequency [rad/s]", "[Hz]", "inner nodes", "largest at x [m]"), found.table())
     write_modes(found, folder / "modes.svg")
     print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
+
+
+@lab.command(name="contact", short_help="what every law of contact and friction does")
+def lab_contact(
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the page")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Bounce a ball, drop a rod, slide a block under every law; write report.html, summary.json, restitution.svg.
+
+    pliant lab contact --set laws=hertz,flores,exact --set restitution=0.8
+    """
+    from pliant.files import make_folder
+    from pliant.lab.contact import SETTINGS, contact_lab, resolve, write_contact_lab
+
+    values = resolve(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "lab-contact"
+    make_folder(folder)
+    compile_first()
+    with progress_bar("contact laws", not quiet and sys.stderr.isatty(), "{:.0f} of {:.0f} runs") as progress:
+        found = contact_lab(values, progress)
+    write_contact_lab(found, folder)
+    if not quiet:
+        for finding in found.findings:
+            print(finding.title)
+            print_table(finding.columns, finding.rows)
+        print(f"written: {folder}/report.html, summary.json, restitution.svg; keys for --set: {', '.join(SETTINGS)}")
+    if found.performed.breakdowns:
+        count = len(found.performed.breakdowns)
+        print(
+            f"pliant: {count} run(s) broke down, as the end of the page says; what they reached is kept",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
 
 
 @app.command(short_help="print the JSON schema of model files")

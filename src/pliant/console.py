@@ -27,8 +27,8 @@ def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
-    """A bar for runs that last; short ones never see it."""
+def progress_bar(title: str, is_shown: bool, now: str = "t = {:.3g} of {:g} s") -> Iterator[Any]:
+    """A bar for runs that last; short ones never see it. now: how far it is, of how far."""
     if not is_shown:
         yield None
         return
@@ -38,4 +38,4 @@ def progress_bar(title: str, is_shown: bool) -> Iterator[Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0, now="", visible=False)
-        yield lambda t, end: bar.update(task, completed=t / end, now=f"t = {t:.3g} of {end:g} s", visible=True)
+        yield lambda t, end: bar.update(task, completed=t / end, now=now.format(t, end), visible=True)

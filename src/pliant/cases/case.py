@@ -111,6 +111,7 @@ class Lines:
     across_unit: str
     curves: tuple[tuple[str, Any, Any], ...]
     is_log: bool = False
+    dashed: tuple[str, ...] = ()  # labels of curves to compare with
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ class Finding:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     charts: tuple[Lines, ...] = ()
+    numbers: tuple[int, ...] = ()  # columns of numbers
     figures: Mapping[str, float] = field(default_factory=dict)  # for summary.json
 
 

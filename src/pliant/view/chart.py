@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def value_range(curves: Sequence[Curve], is_log: bool) -> tuple[float, float]:
 
 
 def time_range(curves: Sequence[Curve]) -> tuple[float, float]:
-    ends = [(float(curve.t[0]), float(curve.t[-1])) for curve in curves if len(curve.t)]
+    ends = [(float(np.min(curve.t)), float(np.max(curve.t))) for curve in curves if len(curve.t)]
     first, last = min((a for a, _ in ends), default=0.0), max((b for _, b in ends), default=1.0)
     return (first, last) if last > first else (first, first + 1.0)
 
@@ -132,6 +133,7 @@ def line_chart(
     across: str = "time",
     across_unit: str = "s",
     style: str = "",
+    height: float = HEIGHT,
 ) -> str:
     """One chart over time or whatever goes across. label: what a screen reader says; style: of a file of its own."""
     low, high = value_range(curves, is_log)
@@ -140,18 +142,18 @@ def line_chart(
     heading = _unit_words(unit, ticks.power)
     legend, n_rows = _legend(curves, left, CHARACTER * len(heading) + 14 if heading else 0.0)
     top = ROW * n_rows + 10
-    down = Scale(low, high, HEIGHT - BOTTOM, top, is_log)
+    down = Scale(low, high, height - BOTTOM, top, is_log)
     along = Scale(*time_range(curves), left, WIDTH - RIGHT)
-    axis = _lower_axis(along, across, across_unit)
+    axis = _lower_axis(along, across, across_unit, height)
     content = [_value_axis(ticks, down, left), axis, legend, text(left, 13, heading)]
     content += [_curve(curve, k, along, down) for k, curve in enumerate(curves)]
-    return document(WIDTH, HEIGHT, "".join(content), label, style=style)
+    return document(WIDTH, height, "".join(content), label, style=style)
 
 
-def write_chart(curves: Sequence[Curve], target: Path, *, label: str, across: str, across_unit: str) -> None:
-    """One chart as an SVG file of its own."""
+def write_chart(curves: Sequence[Curve], target: Path, **words: Any) -> None:
+    """One chart as an SVG file of its own; words as in line_chart."""
     style = stylesheet("colours.css") + "svg { background: var(--card); }"
-    write_whole(target, line_chart(curves, label=label, across=across, across_unit=across_unit, style=style))
+    write_whole(target, line_chart(curves, style=style, **words))
 
 
 def _unit_words(unit: str, power: int) -> str:
@@ -169,12 +171,12 @@ def _value_axis(ticks: Ticks, down: Scale, left: float) -> str:
     return path(grid, 'class="grid"') + "".join(words)
 
 
-def _lower_axis(across: Scale, name: str, unit: str) -> str:
-    ticks, bottom = linear_ticks(across.low, across.high), HEIGHT - BOTTOM
+def _lower_axis(across: Scale, name: str, unit: str, height: float) -> str:
+    ticks, bottom = linear_ticks(across.low, across.high), height - BOTTOM
     columns = across.pixels(ticks.places).tolist()
     marks = "".join(f"M{pixel(x)} {pixel(bottom)}v4" for x in columns)
     words = [text(x, bottom + 17, label, anchor="middle") for x, label in zip(columns, ticks.labels, strict=True)]
-    words.append(text(across.end, HEIGHT - 3, _axis_words(name, _unit_words(unit, ticks.power)), anchor="end"))
+    words.append(text(across.end, height - 3, _axis_words(name, _unit_words(unit, ticks.power)), anchor="end"))
     line = f"M{pixel(across.start)} {pixel(bottom)}H{pixel(across.end)}"
     return path(line + marks, 'class="axis"') + "".join(words)
 

@@ -109,6 +109,8 @@ class LinesInfo(Protocol):
     def is_log(self) -> bool: ...
     @property
     def curves(self) -> tuple[tuple[str, Any, Any], ...]: ...
+    @property
+    def dashed(self) -> tuple[str, ...]: ...
 
 
 class FindingInfo(Protocol):
@@ -122,6 +124,8 @@ class FindingInfo(Protocol):
     def columns(self) -> tuple[str, ...]: ...
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
     @property
     def charts(self) -> Sequence[LinesInfo]: ...
 
@@ -167,6 +171,22 @@ def write_report(
         _truth(result, settings or {}, setting_table or {}),
     ]
     write_whole(Path(path), _page(heading, "\n".join(part for part in content if part)))
+
+
+def write_findings(
+    path: str | Path,
+    findings: Sequence[FindingInfo],
+    *,
+    title: str,
+    description: str,
+    settings: Mapping[str, Any],
+    setting_table: Mapping[str, SettingInfo],
+) -> None:
+    """Write a page of findings alone: many small runs, none of them worth a report of its own."""
+    head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
+    given = [_setting_row(name, value, setting_table.get(name)) for name, value in settings.items()]
+    content = [head, *(_finding(finding) for finding in findings), _section("Settings", _table(("", ""), given))]
+    write_whole(Path(path), _page(title, "\n".join(content)))
 
 
 def _page(title: str, content: str) -> str:
@@ -399,12 +419,13 @@ def _side_by_side(variants: Mapping[str, Result], panels: Sequence[Panel]) -> st
 
 
 def _finding(finding: FindingInfo) -> str:
-    table = _table(finding.columns, [[escape(cell) for cell in row] for row in finding.rows]) if finding.rows else ""
+    cells = [[escape(cell) for cell in row] for row in finding.rows]
+    table = _table(finding.columns, cells, finding.numbers) if cells else ""
     cards = "".join(
         _card(
             lines.title,
             line_chart(
-                [Curve(label, np.asarray(x), np.asarray(y)) for label, x, y in lines.curves],
+                [Curve(label, np.asarray(x), np.asarray(y), label in lines.dashed) for label, x, y in lines.curves],
                 unit=lines.unit,
                 label=lines.title,
                 is_log=lines.is_log,
