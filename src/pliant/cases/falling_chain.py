@@ -335,9 +335,7 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     columns = ("set x modes per link", "contacts", "until 0.5 s [mm]", f"until {SPAN} s [mm]")
     found = {f"{name.replace('-', '_')}_distance": away[f"{name} x1"][0] for name in SETS}
     found |= {"truth_spread": floor, "closest_set": float(SETS.index(best) + 1)}
-    return (
-        Finding("Which set is closest to the truth", text, columns, tuple(rows), (chart,), (1, 2, 3), found),
-    )
+    return (Finding("Which set is closest to the truth", text, columns, tuple(rows), (chart,), (1, 2, 3), found),)
 
 
 def _paths(result: Result, t: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -68,8 +68,8 @@ def branch_of(law, v):
 def bristles(law, N, ux, uy, zx, zy):
     """(Fx, Fy, zx', zy') of the laws with states: F is the force against sliding with velocity u.
 
-    N is kept from 0, where both laws would be stiff without bound."""
-    N = max(N, law.least_normal)
+    N is kept from 0, where both laws would be stiff without bound; below least_normal the force fades with N."""
+    share, N = min(N / law.least_normal, 1.0), max(N, law.least_normal)
     v = math.sqrt(ux * ux + uy * uy)
     if law.kind == FrictionKind.DAHL:
         # z' = u (1 - sigma0 z.u / (mu_k N v))^p
@@ -83,4 +83,4 @@ def bristles(law, N, ux, uy, zx, zy):
         dx, dy = ux - decay * zx, uy - decay * zy
     Fx = law.sigma0 * zx + law.sigma1 * dx + law.sigma2 * ux
     Fy = law.sigma0 * zy + law.sigma1 * dy + law.sigma2 * uy
-    return Fx, Fy, dx, dy
+    return share * Fx, share * Fy, dx, dy

@@ -57,9 +57,7 @@ def friction_force(system, work, k, N, u, n):
     if contact.state >= 0:
         ex, ey, _, _ = plane_axes(system, work, k)
         Fx, Fy, x.zdot[0], x.zdot[1] = bristles(law, N, dot(ex, slide), dot(ey, slide), x.z[0], x.z[1])
-        # what does not press does not rub
-        share = 1.0 if N > 0.0 else 0.0
-        return add(scale(-share * Fx, ex), scale(-share * Fy, ey))
+        return add(scale(-Fx, ex), scale(-Fy, ey))
     v = math.sqrt(dot(slide, slide))
     x.bound = law.mu_s * N
     if law.sticks and phase.branch == Branch.STICK:

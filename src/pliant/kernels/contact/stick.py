@@ -25,6 +25,8 @@ OK, SINGULAR, BREAK = int(Status.OK), int(Status.SINGULAR), int(Branch.BREAK)  #
 STICK_RATE = 50.0  # [1/s]
 # of the mean diagonal of W, added to it: points of one body that all stick share the force evenly
 SHARING = 1e-9
+WEAK = 1e-12  # [1/kg] per acceleration [m/s^2]
+ENDLESS = 1e12  # [N]
 NEARLY = 1.0 - 1e-9  # of what is released: released together
 
 FORCE, FREE, RIGHT = 0, 1, 2  # rows of work.stick_force
@@ -73,6 +75,12 @@ def put_column(system, work, q, v, vdot, i, unit):
     return status
 
 
+@kernel
+def is_prescribed(W, a0, i):
+    """Whether no force moves unknown i: its motion is prescribed, so friction cannot hold it."""
+    return W[i, i] < WEAK * max(abs(a0[i]), WEAK)
+
+
 @routine
 def solve_forces(work, n):
     """f of W f = -a0 into stick_force; even where W is singular."""
@@ -83,9 +91,10 @@ def solve_forces(work, n):
         trace += W[i, i]
         f[i] = 0.0
     for i in range(n):
+        is_held = is_prescribed(W, a0, i)
         for j in range(i + 1):
-            factor[i, j] = 0.5 * (W[i, j] + W[j, i])
-        factor[i, i] += SHARING * trace / n
+            factor[i, j] = 0.0 if is_held or is_prescribed(W, a0, j) else 0.5 * (W[i, j] + W[j, i])
+        factor[i, i] = 1.0 if is_held else factor[i, i] + SHARING * trace / n
     if cholesky(factor, n) >= 0:
         return SINGULAR
     # twice: the second time takes back what SHARING has taken away
@@ -96,7 +105,8 @@ def solve_forces(work, n):
                 r[i] -= 0.5 * (W[i, j] + W[j, i]) * f[j]
         cholesky_solve(factor, n, r)
         for i in range(n):
-            f[i] += r[i]
+            # more than any bound: it is released at once
+            f[i] = -math.copysign(ENDLESS, a0[i]) if is_prescribed(W, a0, i) else f[i] + r[i]
     return OK
 
 
