@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bench import figures, lines, models, peers
+from pliant.bench import cables, evaluations, figures, lines, models, peers, runs
 from pliant.bench.figures import Figure
 from pliant.dynamics import Prepared
 from pliant.errors import ModelError
@@ -40,7 +40,7 @@ def test_pinocchio_has_the_same_accelerations(serial: models.Serial) -> None:
     pin = need("pinocchio")
     q, v, wanted = accelerations(serial)
     robot = peers.pinocchio_model(serial)
-    assert lines.relative(pin.aba(robot, robot.createData(), q, v, np.zeros(len(v))), wanted) < 1e-9
+    assert evaluations.relative(pin.aba(robot, robot.createData(), q, v, np.zeros(len(v))), wanted) < 1e-9
 
 
 @pytest.mark.parametrize("serial", SERIALS.values(), ids=SERIALS)
@@ -51,7 +51,7 @@ def test_mujoco_has_the_same_accelerations(serial: models.Serial) -> None:
     data = mujoco.MjData(robot)
     data.qpos[:], data.qvel[:] = q, v
     mujoco.mj_forward(robot, data)
-    assert lines.relative(data.qacc, wanted) < 1e-9
+    assert evaluations.relative(data.qacc, wanted) < 1e-9
 
 
 @pytest.mark.parametrize("n", [1, 3, 10])
@@ -59,7 +59,7 @@ def test_numpy_chain_has_the_same_accelerations(n: int) -> None:
     q, v, wanted = accelerations(models.chain(n))
     found = peers.numpy_chain(models.chain(n))(0.0, np.concatenate([np.cumsum(q), np.cumsum(v)]))
     assert np.array_equal(found[:n], np.cumsum(v))
-    assert lines.relative(np.diff(found[n:], prepend=0.0), wanted) < 1e-9
+    assert evaluations.relative(np.diff(found[n:], prepend=0.0), wanted) < 1e-9
 
 
 def test_pinocchio_has_the_same_spherical_chain() -> None:
@@ -88,10 +88,10 @@ def test_every_engine_reaches_the_same_end(engine: peers.Engine) -> None:
 def test_the_batch_line_compares_equal_accelerations() -> None:
     serial = models.ball_chain(20)
     q, v = models.random_states(serial, 9)
-    evaluate, handle = lines.compiled_loop(serial, q, v)
+    evaluate, handle = evaluations.compiled_loop(serial, q, v)
     wanted = evaluate(2).copy()
-    assert lines.relative(lines._spherical_batch(handle, q, v)(), wanted) < 1e-10
-    assert lines.relative(handle.forward_dynamics(q[3], v[3]), wanted[3]) == 0.0
+    assert evaluations.relative(evaluations._spherical_batch(handle, q, v)(), wanted) < 1e-10
+    assert evaluations.relative(handle.forward_dynamics(q[3], v[3]), wanted[3]) == 0.0
 
 
 # --- sweeps, lines, files ---------------------------------------------------------------------------------------
@@ -165,9 +165,13 @@ def test_a_missing_peer_is_reported_and_the_line_goes_on(monkeypatch: pytest.Mon
         raise peers.MissingPeerError(f"not installed: pip install {peers.PACKAGES.get(name, name)}")
 
     monkeypatch.setattr(peers, "peer", refuse)
-    monkeypatch.setattr(lines, "measure", lambda jobs, rounds=0: dict.fromkeys(jobs, 1e-6))
-    assert [figure.note for figure in lines.arm7_loop(lambda text: None)] == ["", "not installed: pip install pin"]
-    notes = {figure.who: figure.note for figure in lines.chain3(lambda text: None)}
+    for module in (evaluations, runs):
+        monkeypatch.setattr(module, "measure", lambda jobs, rounds=0: dict.fromkeys(jobs, 1e-6))
+    assert [figure.note for figure in evaluations.arm7_loop(lambda text: None)] == [
+        "",
+        "not installed: pip install pin",
+    ]
+    notes = {figure.who: figure.note for figure in runs.chain3(lambda text: None)}
     assert notes["MuJoCo RK4"] == "not installed: pip install mujoco"
     assert "rtol" in notes["pliant"] or "steps" in notes["pliant"]
 
