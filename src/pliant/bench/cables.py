@@ -1,14 +1,16 @@
 """flex3 by Exudyn: ANCF cable elements, generalised-alpha.
 
-Its contact is a spring and damper as long as the tip is below the floor: at the end of a contact the damper pulls, where
-pliant's force ends. Therefore each engine is compared with a fine run of its own law: `law` native is Exudyn's contact,
-law clamped is pliant's as a Python function, too slow to be timed. Newton's default tolerances (1e-8) are below what
-rounding allows for 8 elements: steps are then halved without end and the tip drifts by 1e-3 m in free fall. Fine runs
-take 1e-6, which agrees with 16 elements and with pliant to 1e-5 m until the tip meets the floor."""
+Its contact is a spring and damper as long as the tip is below the floor: at the end of a contact the damper pulls,
+where pliant's force ends. Therefore each engine is compared with a fine run of its own law: "native" is Exudyn's
+contact, "clamped" is pliant's as a Python function, too slow to be timed. Newton's default tolerances (1e-8) are below
+what rounding allows for 8 elements: steps are then halved without end, and the tip drifts by 1e-3 m in free fall. Fine
+runs take 1e-6, with which 8 and 16 elements and pliant agree to 1e-5 m until the tip meets the floor."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,7 @@ def _add_links(system: Any, items: Any, cables: Cables, elements: int) -> Any:
     for link in range(cables.links):
         places = [link * cables.length + i * length for i in range(elements + 1)]
         nodes = [system.AddNode(items.NodePoint2DSlope1(referenceCoordinates=[x, 0, 1, 0])) for x in places]
-        for pair in zip(nodes, nodes[1:], strict=False):
+        for pair in pairwise(nodes):
             cable = items.ObjectANCFCable2D(
                 length=length,
                 massPerLength=cables.density * cables.area,
@@ -108,7 +110,7 @@ def fine(cables: Cables, law: str, elements: int = 8, steps: int = 60000) -> Arr
     return CableSystem(cables, elements, law).run(steps, is_fine=True)
 
 
-def prepare(cables: Cables) -> Any:
+def prepare(cables: Cables) -> Callable[[Setting], Run]:
     """setting -> run, as peers.Engine wants it."""
     built: dict[str, CableSystem] = {}
 

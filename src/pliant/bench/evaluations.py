@@ -199,10 +199,8 @@ def cost_per_link(say: Say) -> list[Figure]:
 def falling_rhs(say: Say) -> list[Figure]:
     """The falling chain in flight, and with two points on the ground."""
     model = models.falling_chain()
-    q, v = models.small_state(model)
-    down = q.copy()
-    down[1] = -1e-4
-    runs = {"in flight": right_hand_side(model, q, v)[0], "two points touch": right_hand_side(model, down, v)[0]}
+    states = {"in flight": models.small_state(model), "two points touch": models.landing_state(model)}
+    runs = {who: right_hand_side(model, *state)[0] for who, state in states.items()}
     timers = {who: job(partial(evaluate, LOOP)) for who, evaluate in runs.items()}
     arm = models.arm7()
     try:

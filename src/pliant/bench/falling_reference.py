@@ -1,8 +1,8 @@
 """The falling chain written out by hand in numpy and run by SciPy with its own events: an independent opponent.
 
 One mode per link, linear coupling, section inertia with the frame. Link i has its origin O_i, angle phi_i, axis e_i and
-normal n_i; a point of it is O_i + eta e_i + d_i W_i(eta) n_i, and W_i vanishes at both ends. Coordinates z: x, y of O_1,
-phi_1, d_1, q_2, d_2, q_3, d_3. The link ends touch y = 0: F = K d^(3/2) (1 + X d'/v_in), friction by Ambrosio."""
+normal n_i; a point of it is O_i + eta e_i + d_i W_i(eta) n_i, and W_i vanishes at both ends. Coordinates z: x and y of
+O_1, phi_1, d_1, q_2, d_2, q_3, d_3. The link ends touch y = 0: F = K d^(3/2) (1 + X d'/v_in), friction by Ambrosio."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STIFFNESS, RESTITUTION, FRICTION = 1.4e8, 0.8, 0.1
 X = 1.5 * (1 - RESTITUTION) / RESTITUTION  # Hu and Guo
 V0, V1 = 1e-4, 1e-3  # speeds of the friction law [m/s]
 START = np.array([-0.5 - math.sin(math.pi / 3), 0.9, math.pi / 6, 0.0, -math.pi / 6, 0.0, -math.pi / 6, 0.0])
-ON_GROUND = 1e-12  # [s]: the time in which an end reaches the ground that counts as being there
+ON_GROUND = 1e-12  # [m], or 1 ns of its way: what an event leaves between an end and the ground
 
 # per pair of ends: mu int W, mu int eta W, mu int W^2, stiffness and damping of the mode, section angle at the end
 PAIRS = {

@@ -188,3 +188,12 @@ def small_state(model: Model, seed: int = 1) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     size = np.array([0.01 if ".mode" in name else 0.3 for name in model.coordinates])
     return np.array(model.q0) + size * rng.uniform(-1, 1, len(size)), rng.normal(size=len(model.velocities))
+
+
+def landing_state(model: Model) -> tuple[Array, Array]:
+    """The falling chain .1 mm after its first touchdown: both ends touch and go on down."""
+    q, (_, v) = np.array(model.q0), small_state(model)
+    q[1] = -1e-4
+    v *= 0.1
+    v[1] -= 4.0
+    return q, v

@@ -245,9 +245,11 @@ def flex3(say: Say) -> list[Figure]:
         native, clamped = (cables.fine(problem, law) for law in ("native", "clamped"))
     except peers.MissingPeerError as error:
         return [missing("Exudyn", error)]
+    # the stated setting is timed whatever its error, which depends on how its steps happen to meet the contacts
+    asked = ((PLIANT_CABLES, clamped, TIP_ERROR), (STATED_CABLES, native, np.inf), (EXUDYN_CABLES, native, TIP_ERROR))
     choices = {}
-    for engine, reference in ((PLIANT_CABLES, clamped), (STATED_CABLES, native), (EXUDYN_CABLES, native)):
+    for engine, reference, limit in asked:
         say(f"sweeping {engine.name}")
-        choices[engine.name] = choose(engine, problem, reference, TIP_ERROR, _roughest)
+        choices[engine.name] = choose(engine, problem, reference, limit, _roughest)
     say("timing")
     return compare(choices, {STATED_CABLES.name: 10.0}, SLOW)
