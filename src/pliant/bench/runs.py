@@ -26,15 +26,11 @@ INSTANT_ERROR = 1e-9  # [s]
 TIP_ERROR = 1e-3  # [m]
 FALL = 1.5  # [s] of bounce3 and falling-chain
 COMPARED = 1.06  # [s]: later impacts of the falling chain repeat errors 100 times larger
-SLOW = 5  # rounds of lines whose runs take seconds
+ROUGH, SLOW = 12, 5  # rounds of timing for runs that take long; that take seconds
 
 
 def _rough(run: peers.Run) -> float:
-    return measure({"": job(run)}, rounds=12)[""]
-
-
-def _roughest(run: peers.Run) -> float:
-    return measure({"": job(run)}, rounds=1)[""]
+    return measure({"": job(run)}, ROUGH)[""]
 
 
 def choose(
@@ -204,7 +200,7 @@ def falling_chain(say: Say) -> list[Figure]:
     choices = {}
     for engine in (PLIANT_FALLING, SCIPY_FALLING):
         say(f"sweeping {engine.name}")
-        choices[engine.name] = choose(engine, modes, reference, INSTANT_ERROR, _roughest)
+        choices[engine.name] = choose(engine, modes, reference, INSTANT_ERROR, lambda run: 0.0)  # one sweep each
     say("timing")
     return compare(choices, {SCIPY_FALLING.name: 200.0}, SLOW)
 
@@ -250,6 +246,6 @@ def flex3(say: Say) -> list[Figure]:
     choices = {}
     for engine, reference, limit in asked:
         say(f"sweeping {engine.name}")
-        choices[engine.name] = choose(engine, problem, reference, limit, _roughest)
+        choices[engine.name] = choose(engine, problem, reference, limit)
     say("timing")
-    return compare(choices, {STATED_CABLES.name: 10.0}, SLOW)
+    return compare(choices, {STATED_CABLES.name: 10.0}, ROUGH)
