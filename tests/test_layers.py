@@ -21,6 +21,7 @@ ROOMS = {
     "bench": (
         {
             "pliant.bench",
+            "pliant.cases",
             "pliant.dynamics",
             "pliant.simulation",
             "pliant.model",

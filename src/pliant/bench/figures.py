@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pliant.bench.peers import PACKAGES
 from pliant.console import print_table
 from pliant.files import make_folder, write_whole
 
+Say = Callable[[str], None]  # progress of a line
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
 
 

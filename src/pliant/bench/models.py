@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.cases.falling_chain import CASE
 from pliant.model.bodies import Body, Frame
+from pliant.model.contacts import Contact, NormalLaw, Plane
+from pliant.model.flexible import Beam, Bending, Damping, Material, Rectangle
 from pliant.model.joints import Joint
-from pliant.model.model import Model
+from pliant.model.model import Model, Output
 
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 DIRECTIONS: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 BALL = "ball"
+FLOOR = -2.2  # [m] under the bouncing chain
 
 
 @dataclass(frozen=True)
@@ -88,3 +93,107 @@ def random_states(serial: Serial, rows: int, seed: int = 1) -> tuple[Array, Arra
     q = rng.normal(size=(rows, serial.count, 4))
     q /= np.linalg.norm(q, axis=2, keepdims=True)
     return q.reshape(rows, -1), rng.normal(size=(rows, 3 * serial.count))
+
+
+# --- contact and bending ----------------------------------------------------------------------------------------
+
+
+def bounce(serial: Serial) -> Model:
+    """A chain whose tip bounces on y = -2.2: F = 1e6 d^1.5 (1 + .2 d')."""
+    floor = Contact(
+        "floor",
+        NormalLaw("hunt-crossley", 1e6, damping=0.2),
+        Plane(normal=(0.0, 1.0, 0.0), offset=FLOOR),
+        points=(Frame(f"link{serial.count - 1}", serial.way),),
+    )
+    return replace(pliant_model(serial), contacts=(floor,))
+
+
+def falling_chain(modes: str = "ss-ss-ss") -> Model:
+    """The case of this name."""
+    return CASE.build(CASE.resolve({"modes": modes}))
+
+
+@dataclass(frozen=True)
+class Cables:
+    """flex3: hinged elastic links, horizontal at rest, whose tip meets a floor (kelvin-voigt)."""
+
+    links: int = 3
+    length: float = 0.5  # of each [m]
+    width: float = 0.01  # of the section, in the plane of motion [m]
+    height: float = 0.03  # [m]
+    young: float = 2.1e10  # [Pa]
+    density: float = 2700.0  # [kg/m^3]
+    damping_time: float = 2e-3  # bending damping over bending stiffness [s]
+    gravity: float = 9.81  # downwards [m/s^2]
+    floor: float = -1.2  # [m]
+    floor_stiffness: float = 1e5  # [N/m]
+    floor_damping: float = 200.0  # [N s/m]
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
+    def bending_stiffness(self) -> float:
+        return self.young * self.height * self.width**3 / 12
+
+
+def cables_model(cables: Cables, bending: Bending) -> Model:
+    """pliant's flex3; what its Exudyn twin has not, rotary inertia and shear, is left out."""
+    tip = Frame(f"link{cables.links - 1}", (cables.length, 0.0, 0.0), name="tip")
+    beams = _beams(
+        cables.links,
+        bending,
+        length=cables.length,
+        material=Material(cables.young, cables.density),
+        section=Rectangle(cables.width, cables.height),
+        rotary="none",
+        damping=Damping(kelvin_voigt=cables.damping_time * cables.young),
+    )
+    floor = Contact(
+        "floor",
+        NormalLaw("kelvin-voigt", cables.floor_stiffness, damping=cables.floor_damping),
+        Plane(normal=(0.0, 1.0, 0.0), offset=cables.floor),
+        points=("tip",),
+    )
+    return replace(
+        _hinged("flex3", beams, cables.gravity),
+        frames=(tip,),
+        contacts=(floor,),
+        outputs=(Output("tip", "tip", "position"),),
+    )
+
+
+def flexible_chain(n: int, modes: int) -> Model:
+    """n hinged steel links of 1 m with bending modes."""
+    beams = _beams(n, Bending(modes, "ss"), length=1.0, material=Material(2e11, 7850.0), section=Rectangle(0.01, 0.03))
+    return _hinged(f"flexible_chain{n}", beams, 9.81)
+
+
+def _beams(n: int, bending: Bending, **more: Any) -> tuple[Beam, ...]:
+    return tuple(Beam(f"link{i}", bending_y=bending, theory="euler-bernoulli", **more) for i in range(n))
+
+
+def _hinged(name: str, beams: tuple[Beam, ...], gravity: float) -> Model:
+    joints = tuple(
+        Joint(f"joint{i}", "revolute", beam.name, Frame(beams[i - 1].name, (beam.length, 0, 0)) if i else "world")
+        for i, beam in enumerate(beams)
+    )
+    return Model(name=name, gravity=(0.0, -gravity, 0.0), bodies=beams, joints=joints)
+
+
+def small_state(model: Model, seed: int = 1) -> tuple[Array, Array]:
+    """q and v about the start, bending small."""
+    rng = np.random.default_rng(seed)
+    size = np.array([0.01 if ".mode" in name else 0.3 for name in model.coordinates])
+    return np.array(model.q0) + size * rng.uniform(-1, 1, len(size)), rng.normal(size=len(model.velocities))
+
+
+def landing_state(model: Model) -> tuple[Array, Array]:
+    """The falling chain .1 mm after its first touchdown: both ends touch and go on down."""
+    q, (_, v) = np.array(model.q0), small_state(model)
+    q[1] = -1e-4
+    v *= 0.1
+    v[1] -= 4.0
+    return q, v

@@ -167,17 +167,19 @@ def fixed(*schemes: str, first: int = 8) -> tuple[Sweep, ...]:
     return tuple(tuple(Setting(name, steps=steps) for steps in counts) for name in schemes)
 
 
-Run = Callable[[], Array]  # joint angles at the end
+Run = Callable[[], Array]  # what is compared: of chains joint angles at the end
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Something that can run a chain from its start at rest; building it is not timed, a whole run is."""
+    """Something that can run a problem (most often a chain) from its start; building it is not timed, a run is."""
 
     name: str
     modules: tuple[str, ...]  # peers it needs
     sweeps: tuple[Sweep, ...]
-    prepare: Callable[[Serial], Callable[[Setting], Run]]
+    prepare: Callable[[Any], Callable[[Setting], Run]]
+    # of a setting what is compared, where the timed run does not say it
+    answer: Callable[[Any, Setting], Array] | None = None
 
 
 def _pliant(serial: Serial) -> Callable[[Setting], Run]:
@@ -296,30 +298,31 @@ class Chosen:
     run: Run
 
 
-def within(
-    engine: Engine, serial: Serial, reference: Array, limit: float, cost: Callable[[Run], float]
-) -> Chosen | None:
+def within(engine: Engine, problem: Any, reference: Array, limit: float, cost: Callable[[Run], float]) -> Chosen | None:
     """Of every integrator the first setting that meets the limit; of these the one of least cost."""
     for name in engine.modules:
         peer(name)
-    ready = engine.prepare(serial)
+    ready = engine.prepare(problem)
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # coarse settings overflow
         for sweep in engine.sweeps:
-            chosen = _first(ready, sweep, reference, limit)
-            if chosen is not None:
-                found.append((cost(chosen.run), chosen))
+            for setting in sweep:
+                error = error_of(engine, problem, ready, setting, reference)
+                if error <= limit:
+                    run = ready(setting)
+                    found.append((cost(run), Chosen(setting, error, run)))
+                    break
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
-def _first(ready: Callable[[Setting], Run], sweep: Sweep, reference: Array, limit: float) -> Chosen | None:
-    for setting in sweep:
-        run = ready(setting)
-        try:
-            error = float(np.max(np.abs(run() - reference)))
-        except SimulationError:  # pliant refuses to go on where a step is hopelessly long
-            continue
-        if error <= limit:
-            return Chosen(setting, error, run)
-    return None
+def error_of(
+    engine: Engine, problem: Any, ready: Callable[[Setting], Run], setting: Setting, reference: Array
+) -> float:
+    """Largest difference from the reference; inf where the run broke down or found another number of contacts."""
+    try:
+        found = ready(setting)() if engine.answer is None else engine.answer(problem, setting)
+    except (SimulationError, RuntimeError, ValueError):  # engines give up where a step is hopelessly long
+        return np.inf
+    error = float(np.max(np.abs(found - reference))) if found.shape == reference.shape else np.inf
+    return error if np.isfinite(error) else np.inf
