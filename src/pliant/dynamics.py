@@ -195,9 +195,6 @@ class Prepared:
                     f"start: point {point!r} of contact {contact!r} is {-gap:g} m inside its plane; "
                     "start on the plane or above it, or shift the plane by its offset"
                 )
-        # on the plane: the first step finds the contact
-        self.work.phase[self.system.contacts.phase] = 0
-        self.work.run[0].n_touching = 0
 
     def _seen(self, y: Array, j: int) -> float:
         """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""

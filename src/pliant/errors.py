@@ -27,7 +27,8 @@ ADVICE = {
     "DEFLECTED": "the bending of beam {who!r} has grown beyond its length, far outside the theory of small bending; "
     'give coupling = "high-order", a stiffer section, damping, or less force',
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
-    "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); loosen the limit or crossing that causes it",
+    "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
+    "causes it, or, with fixed steps, take shorter ones",
     "INTERRUPTED": "by Ctrl-C",
 }
 

@@ -100,7 +100,7 @@ class PreparedRun:
             memory.y[n_q : n_q + self._n_v] = v0
         if not self._is_plain:
             self.handle.start_phase(memory.y)
-        if self._is_plain and self._run.enter() == Status.DONE:
+        if self._is_plain and self._run.enter() in (Status.DONE, Status.STOPPED):
             return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
         _, status, reason = _drive(self._run, None)
         if status not in (Status.DONE, Status.STOPPED):
@@ -306,7 +306,7 @@ def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
 
 
 def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
-    if status == Status.STOPPED and events:
+    if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
         return events[-1].name
     return handle.model.links[int(handle.work.run[0].body)].body.name
 

@@ -190,7 +190,7 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         # JSON text is TOML text, but for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(float(value))
+    return repr(value) if isinstance(value, int) and not isinstance(value, bool) else repr(float(value))
 
 
 # schema

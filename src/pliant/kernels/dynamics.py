@@ -77,7 +77,7 @@ def settle_sticking(system, work, t, q, v, vdot, reaction):
     """vdot of a bare state: sites that friction cannot hold are let go, one lot after another."""
     run = work.run[0]
     status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
-    while run.n_sticking > 0 and release_overloaded(system, work, 1.0) > 0:
+    while run.n_sticking > 0 and release_overloaded(system, work, v, 1.0) > 0:
         call_state(run.prepare, (system, work, t, q, v))
         status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
     return status

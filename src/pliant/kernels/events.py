@@ -3,7 +3,7 @@
 import math
 
 from pliant.kernels._jit import ACCELERATION, EVENTS, REFEREE, STATE, SWITCH, kernel, routine
-from pliant.kernels.algebra.vec3 import add, dot, scale, sub
+from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, tangent
 from pliant.kernels.contact.normal import clamp_margin
@@ -22,10 +22,21 @@ call_acceleration = ACCELERATION.call
 
 # a point that broke away slips for good a little above the speed below which it sticks
 HYSTERESIS = 1.01
+TURNED = 0.01  # of the stick speed
 # and a kink is passed upwards a little later than downwards: speeds that settle on it (ambrosio's v0) pass it once
 RISE = 1.0 + 1e-8
 OK, SWITCHED, STOPPED = int(Status.OK), int(Status.SWITCHED), int(Status.STOPPED)  # numba mixes integers only
 STICK, SLIP = int(Branch.STICK), int(Branch.SLIP)
+
+
+@kernel
+def fastest_turn(system, work):
+    """Largest angular velocity of a body [rad/s]."""
+    square = 0.0
+    for i in range(len(system.bodies)):
+        w = vec(work.bodies[i].w)
+        square = max(square, dot(w, w))
+    return math.sqrt(square)
 
 
 @kernel
@@ -46,6 +57,7 @@ def measure_state(system, work, t, y, ydot):
             move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
         place(system, work)
+        run.turning = fastest_turn(system, work)
     if run.n_touching > 0:
         accelerate(system, work, ydot[world.n_q : world.n_q + world.n_v])
     return status
@@ -72,6 +84,14 @@ def kink_margin(law, branch, kink, speed, rate):
 
 
 @kernel
+def turn_margin(law, phase, along, rate):
+    """Of a point that broke away: its speed in the direction in which it did; below zero it has turned back."""
+    if phase.branch != Branch.BREAK:
+        return math.inf, 0.0
+    return along + TURNED * law.kink[0], rate
+
+
+@kernel
 def contact_event(system, work, k, kind):
     """(g, gdot) of one event function of contact k."""
     contact = system.contacts[k]
@@ -87,6 +107,9 @@ def contact_event(system, work, k, kind):
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
         return clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
+    law = system.frictions[contact.friction]
+    if law.sticks and kind == ContactEvent.KINK2:
+        return turn_margin(law, phase, -dot(tangent(u, n), vec(phase.direction)), -dot(udot, vec(phase.direction)))
     speed, rate = sliding(u, udot, n, ndot)
     return kink_margin(system.frictions[contact.friction], phase.branch, kind - ContactEvent.KINK1, speed, rate)
 
@@ -99,8 +122,11 @@ def site_event(system, work, k, kind, v, vdot):
         x = work.sites[k]
         return (x.bound - abs(work.stick_force[FORCE, x.unknown]), 0.0) if x.unknown >= 0 else (math.inf, 0.0)
     law, branch = system.frictions[site.friction], work.phase[site.phase].branch
-    u = seen_rate(system, v, site.dof)
-    speed, rate = abs(u), math.copysign(1.0, u) * seen_rate(system, vdot, site.dof)
+    u, udot = seen_rate(system, v, site.dof), seen_rate(system, vdot, site.dof)
+    if law.sticks and kind == ContactEvent.KINK2:
+        sense = work.phase[site.phase].direction[0]
+        return turn_margin(law, work.phase[site.phase], -u * sense, -udot * sense)
+    speed, rate = abs(u), math.copysign(1.0, u) * udot
     return kink_margin(law, branch, kind - ContactEvent.KINK1, speed, rate)
 
 
@@ -150,7 +176,7 @@ def clear_states(system, y, i, count):
 def next_branch(law, kink, direction):
     """The branch on the other side of a kink."""
     if law.sticks:
-        return SLIP if direction > 0 else STICK
+        return SLIP if direction > 0 and kink == 0 else STICK
     return kink + (1 if direction > 0 else 0)
 
 
@@ -195,7 +221,8 @@ def switch(system, work, t, y, fired):
     # before anything else changes what the stick forces belong to
     share = released_share(system, work, fired)
     if share < math.inf:
-        release_overloaded(system, work, share)
+        first = system.world[0].n_q
+        release_overloaded(system, work, y[first : first + system.world[0].n_v], share)
     for k in range(len(system.events)):
         event = system.events[k]
         if fired[k] == 0:
@@ -226,4 +253,7 @@ def start_phase(system, work, q, v, out):
     call_state(work.run[0].set_phase, (system, work, 0.0, q[0], v[0]))
     for k in range(len(system.contacts)):
         out[0, k] = work.contacts[k].gap
+        # on the plane: the first step finds the contact
+        end_contact(system, work, k)
+    count_contacts(system, work)
     return 0

@@ -117,7 +117,7 @@ class ContactRows:
             kinds.append(ContactEvent.CLAMP)
         if row["friction"] >= 0:
             law = self.frictions[row["friction"]]
-            kinds += [ContactEvent.KINK1, ContactEvent.KINK2][: law["n_kinks"]]
+            kinds += [ContactEvent.KINK1, ContactEvent.KINK2][: 2 if law["sticks"] else law["n_kinks"]]
             kinds += [ContactEvent.RELEASE] if law["sticks"] else []
         return kinds
 

@@ -42,7 +42,7 @@ class ContactEvent(IntEnum):
     GAP = 0  # falls: contact begins; rises: it ends
     CLAMP = 1  # damping would make the force pull
     KINK1 = 2  # sliding speed passes the stick speed or the lower kink of the law
-    KINK2 = 3  # the upper kink
+    KINK2 = 3  # the upper kink; of a law that sticks: a point that broke away turns back
     RELEASE = 4  # the stick force reaches what friction can hold
 
 

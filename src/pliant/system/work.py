@@ -105,6 +105,7 @@ RUN = np.dtype(
         ("body", np.int64),  # where a kernel failed
         ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
         ("n_sticking", np.int64),  # unknown stick forces
+        ("turning", np.float64),  # largest angular velocity where events look at places [rad/s]; filled by events.py
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
     ],
     align=True,

@@ -9,7 +9,7 @@ from pliant.kernels._jit import ACCELERATION, kernel, routine
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.friction import slip_force
-from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
+from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
@@ -24,9 +24,12 @@ OK, SINGULAR, BREAK = int(Status.OK), int(Status.SINGULAR), int(Branch.BREAK)  #
 
 STICK_RATE = 50.0  # [1/s]
 # of the mean diagonal of W, added to it: points of one body that all stick share the force evenly
-SHARING = 1e-9
+SHARING = 1e-3
 WEAK = 1e-12  # [1/kg] per acceleration [m/s^2]
 ENDLESS = 1e12  # [N]
+AT_REST = 1e-6  # [m/s^2]
+REFINEMENTS = 4
+OPPOSITE = 0.005  # of the stick speed
 NEARLY = 1.0 - 1e-9  # of what is released: released together
 
 FORCE, FREE, RIGHT = 0, 1, 2  # rows of work.stick_force
@@ -97,16 +100,18 @@ def solve_forces(work, n):
         factor[i, i] = 1.0 if is_held else factor[i, i] + SHARING * trace / n
     if cholesky(factor, n) >= 0:
         return SINGULAR
-    # twice: the second time takes back what SHARING has taken away
-    for _ in range(2):
+    # again and again: each time takes back what SHARING has taken away
+    for _ in range(REFINEMENTS):
         for i in range(n):
             r[i] = -a0[i]
             for j in range(n):
                 r[i] -= 0.5 * (W[i, j] + W[j, i]) * f[j]
         cholesky_solve(factor, n, r)
         for i in range(n):
-            # more than any bound: it is released at once
-            f[i] = -math.copysign(ENDLESS, a0[i]) if is_prescribed(W, a0, i) else f[i] + r[i]
+            f[i] += r[i]
+            if is_prescribed(W, a0, i):
+                # it rests anyway; or no force holds it, and one above any bound has it released at once
+                f[i] = 0.0 if abs(a0[i]) < AT_REST else -math.copysign(ENDLESS, a0[i])
     return OK
 
 
@@ -216,7 +221,7 @@ def slip_direction(system, work, k):
 
 
 @routine
-def release_overloaded(system, work, share):
+def release_overloaded(system, work, v, share):
     """Let go where the stick force has reached this share of its bound; how many did. Stick forces are known."""
     n_released = 0
     share *= NEARLY
@@ -229,13 +234,23 @@ def release_overloaded(system, work, share):
                 dx, dy = slip_direction(system, work, k)
                 ex, ey, _, _ = plane_axes(system, work, k)
                 phase.branch = BREAK
-                put(phase.direction, add(scale(-dx, ex), scale(-dy, ey)))
+                force = add(scale(-dx, ex), scale(-dy, ey))
+                # what is left of an earlier slide the other way: friction is against that
+                _, u, n, _ = measure(system, work, k)
+                slide = tangent(u, n)
+                speed = math.sqrt(dot(slide, slide))
+                if dot(slide, force) > OPPOSITE * system.frictions[system.contacts[k].friction].kink[0]:
+                    force = scale(-1.0 / speed, slide)
+                put(phase.direction, force)
                 n_released += 1
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
         if x.unknown >= 0 and abs(f[x.unknown]) >= share * x.bound:
             phase.branch = BREAK
-            phase.direction[0] = math.copysign(1.0, f[x.unknown])
+            u, sense = seen_rate(system, v, system.sites[k].dof), math.copysign(1.0, f[x.unknown])
+            if sense * u > OPPOSITE * system.frictions[system.sites[k].friction].kink[0]:
+                sense = -sense
+            phase.direction[0] = sense
             n_released += 1
     count_contacts(system, work)
     return n_released

@@ -14,6 +14,7 @@ call_events = EVENTS.call  # numba sees it as a name of this module
 
 N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
+MOST_TURN = 1.5  # [rad] of a body in a step that is scanned for events
 FAR = 4.0  # times what g seems to move in a step
 NONE = 2.0  # a theta outside the step: nothing found
 
@@ -125,6 +126,24 @@ def root(system, work, memory, h, k, row, a, fa, b, fb):
 
 
 @routine
+def leaving(system, work, memory, h, k, a, b, gb):
+    """First crossing in [a, b] of an event whose g is zero at a but for rounding, grows there, and has crossed at b."""
+    values, x, xdot = memory.event_values, memory.scratch[0], memory.scratch[1]
+    s, right, f_right = memory.side[1, k], b, gb
+    for _ in range(MAX_ROOT_STEPS):
+        theta = 0.5 * (a + right)
+        dense_point(memory.dense, theta, h, x, xdot)
+        evaluate(system, work, memory, memory.loop[0].t + theta * h, x, xdot, G_TRIAL)
+        g = s * values[G_TRIAL, k]
+        if g > 0.0:
+            return root(system, work, memory, h, k, G_TRIAL, theta, s * g, right, s * f_right)
+        right, f_right = theta, g
+        if right - a <= 1e-15 * (b + 1e-3) or g == 0.0:
+            break
+    return a
+
+
+@routine
 def crossing(system, work, memory, h, k, a, b):
     """First crossing of event k in [a, b] that matches its direction: (theta, direction); NONE if there is none.
 
@@ -136,12 +155,13 @@ def crossing(system, work, memory, h, k, a, b):
     is_crossed = gb < 0.0
     if is_crossed and not matches(event, -s):
         return NONE, 0
-    # turning: a dip between two samples; or g is zero at a but for rounding, rises and comes back
-    is_turning = (da > 0.0 > db and ga <= 0.0) if is_crossed else da < 0.0 < db
+    # a dip between two samples
+    is_turning = not is_crossed and da < 0.0 < db
     if not (is_crossed or is_turning):
         return NONE, 0
-    if is_crossed and ga <= 0.0 and not is_turning:
-        return a, -s
+    if is_crossed and ga <= 0.0:
+        # at a g is zero but for rounding: it goes over at once, or first goes back to its side
+        return (leaving(system, work, memory, h, k, a, b, gb) if da > 0.0 else a), -s
     row, direction = (GDOT_TRIAL if is_turning else G_TRIAL), -s
     left, f_left, right, f_right = (a, da, b, db) if is_turning else (a, ga, b, gb)
     while True:
@@ -151,11 +171,7 @@ def crossing(system, work, memory, h, k, a, b):
         # the extremum is found: which side of it brackets the crossing
         row, g = G_TRIAL, s * values[G_TRIAL, k]
         left, f_left, right, f_right = a, ga, b, gb
-        if is_crossed:
-            if g <= 0.0:
-                return theta, -s
-            left, f_left = theta, g
-        elif g >= 0.0:
+        if g >= 0.0:
             return NONE, 0
         elif matches(event, -s):
             if ga <= 0.0:
@@ -178,6 +194,8 @@ def are_near(system, work, memory, h):
         a, b = values[G_LEFT, k], values[G, k]
         if a == math.inf and b == math.inf:
             continue
+        if h * work.run[0].turning > MOST_TURN:
+            return True
         moved = abs(b - a) + h * (abs(values[GDOT_LEFT, k]) + abs(values[GDOT, k]))
         if not min(side[1, k] * a, side[1, k] * b) > FAR * moved:
             return True

@@ -305,6 +305,9 @@ def one_step(system, work, memory):
     loop = memory.loop[0]
     stop = next_stop(loop, memory.boundaries, memory.samples)
     wanted = loop.h_fixed if loop.is_fixed == 1 else min(loop.h, loop.max_step)
+    if loop.is_fixed == 0 and work.run[0].turning * wanted > events.MOST_TURN:
+        # the scan for events must not miss whole turns
+        wanted = events.MOST_TURN / work.run[0].turning
     loop.h_made = fitted(loop, wanted, stop)
     n_rejected = loop.n_rejected
     status = trial(system, work, memory)
