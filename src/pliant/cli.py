@@ -16,8 +16,8 @@ MOST_FIGURES = 16  # printed
 MOST_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
-    help="Simulate robots: chains and trees of bodies on the ground and in space.\n\n"
-    "Start with:  pliant cases,  then  pliant run two-link-arm  and open its report.html.",
+    help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
+    "Start with:  pliant cases,  then  pliant run falling-chain  and open its report.html.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -247,7 +247,7 @@ def compile_first() -> None:
     from pliant.warmup import warm_up
 
     if _jit.CACHE_FOLDER and not _jit.is_cached():
-        print("pliant compiles its kernels, once on this machine (about 20 s) ...", file=sys.stderr)
+        print("pliant compiles its kernels, once on this machine (about half a minute) ...", file=sys.stderr)
         warm_up(is_first_run=True)
 
 
@@ -274,6 +274,8 @@ def print_outcome(outcome: Any) -> None:
         print_table(("figure", "value", "unit", ""), [row for row in others if row[-1].startswith("EXPECTED")])
     _print_contacts(result)
     stats = result.stats
+    for finding in outcome.findings:
+        print(f"{finding.title}: {finding.text}")
     for words in result.warnings:
         print(f"warning: {words}")
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
@@ -290,9 +292,13 @@ def _print_contacts(result: Any) -> None:
     units = ("s", "s", "m/s", "m/s", "N", "N s", "J")
     head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)))
     shown = result.contacts[:MOST_CONTACTS]
-    print_table(head, [(row.contact, row.point, *(f"{row[name]:.6g}" for name in names)) for row in shown])
+    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in names)) for row in shown])
     if len(result.contacts) > len(shown):
         print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
+
+
+def _touch(value: float) -> str:
+    return "touching" if value != value else f"{value + 0.0:.6g}"
 
 
 def _short(value: Any) -> str:

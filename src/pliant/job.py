@@ -64,7 +64,9 @@ class Outcome:
     def is_default(self) -> bool:
         """Whether the figures may be held against the expected ones."""
         case = self.job.case
-        return case is not None and all(self.job.settings[key] == row.default for key, row in case.settings.items())
+        if case is None or self.job.options != dict(case.run):
+            return False
+        return all(self.job.settings[key] == row.default for key, row in case.settings.items())
 
 
 def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None) -> Job:

@@ -88,6 +88,7 @@ class Result:
     dense: Dense | None = field(default=None, repr=False)
     contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
     phases: Phases | None = field(default=None, repr=False)
+    commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
 
     @property
     def is_ok(self) -> bool:
@@ -175,7 +176,8 @@ class Result:
 
     def _held(self, times: Array) -> Array:
         """Commands of the controllers at times."""
-        return np.asarray(self.inputs[np.searchsorted(self.t, times, side="right") - 1])
+        assert self.commands is not None
+        return np.ascontiguousarray(self.commands[np.searchsorted(self.commands[:, 0], times, side="right") - 1, 1:])
 
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""

@@ -262,6 +262,7 @@ def _result(
     if recorded.log:
         audit["event_error"] = float(loop.event_error)
     contacts = contact_log(handle, rows, dense, phases, recorded.log)
+    commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
     if options["sample"] is not None and dense is not None:
         rows = _on_grid(rows, dense, options["sample"], model)
     t, q, v, inputs, energy = _split(handle, rows)
@@ -276,7 +277,23 @@ def _result(
     words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
     word = words.get(status, "failed")
     return Result(
-        model, t, q, v, energy, outputs, events, word, reason, audit, stats, options, inputs, dense, contacts, phases
+        model,
+        t,
+        q,
+        v,
+        energy,
+        outputs,
+        events,
+        word,
+        reason,
+        audit,
+        stats,
+        options,
+        inputs,
+        dense,
+        contacts,
+        phases,
+        commands,
     )
 
 

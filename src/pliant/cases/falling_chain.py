@@ -229,7 +229,12 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
         Panel("Joint angles", "rad", angles),
         Panel("Joint rates", "rad/s", tuple((label, f"{name}.rate") for label, name in angles)),
         Panel("Contacts so far", "", tuple((point, f"contacts.{point}") for point in points)),
-        Panel("First touchdown: height of the joints", "m", heights[:1] + heights[-1:], close),
+        Panel(
+            "First touchdown: height of the ends",
+            "m",
+            tuple((end, f"{end}_position[1]") for end in ("O1", f"O{n + 1}")),
+            close,
+        ),
         Panel("First touchdown: contacts so far", "", ((points[0], f"contacts.{points[0]}"),), close),
         Panel("Modal weights (first mode)", "m", tuple((name, name) for name in bending)),
         Panel("First touchdown: modal weights", "m", tuple((name, name) for name in bending), close),

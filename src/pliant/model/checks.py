@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
-from pliant.model.bodies import Frame
+import numpy as np
+
+from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
 from pliant.model.contact_points import contact_points
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.messages import closest, listed, refuse
@@ -182,6 +184,9 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
     places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.points or ()]
     places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
+    for contact in model.contacts:
+        for place in contact.points or ():
+            yield from _off_rod(model, f"contact '{contact.name}': point", find_frame(model, place))
     beams = {body.name: body for body in model.bodies if isinstance(body, Beam)}
     for where, frame in places:
         if isinstance(frame, Frame) and frame.body in beams:
@@ -197,6 +202,18 @@ def _off_beam(where: str, frame: Frame, beam: Beam) -> Iterator[str]:
             f"{where}: x = {frame.position[0]:g} m lies off the beam '{beam.name}', whose axis goes from 0 to "
             f"{beam.length:g} m; give x on it (y and z may be any offset)"
         )
+
+
+def _off_rod(model: Model, where: str, frame: Frame) -> Iterator[str]:
+    """A contact point beyond the ends of a rod or tube would touch where nothing is."""
+    shape = next((body.shape for body in model.bodies if body.name == frame.body and isinstance(body, Body)), None)
+    if isinstance(shape, (Rod, Tube)):
+        along = float(DIRECTIONS[shape.axis] @ np.array(frame.position))
+        if not -ROUNDING <= along / shape.length <= 1 + ROUNDING:
+            yield (
+                f"{where}: {shape.axis} = {along:g} m lies off the {shape.kind} '{frame.body}', which goes from 0 to "
+                f"{shape.length:g} m; give a point on it"
+            )
 
 
 def _start_problems(beam: Beam, joint: Joint) -> Iterator[str]:

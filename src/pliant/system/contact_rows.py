@@ -125,7 +125,13 @@ class ContactRows:
 def _event(table: str, k: int, kind: ContactEvent) -> dict[str, Any]:
     others = {"limit": -1, "contact": -1, "site": -1} | {table: k}
     firm = kind in (ContactEvent.GAP, ContactEvent.RELEASE)
-    return {**others, "measure": kind, "start_side": 1 if firm or kind == ContactEvent.CLAMP else 0, "is_firm": firm}
+    return {
+        **others,
+        "measure": kind,
+        "start_side": 1 if firm or kind == ContactEvent.CLAMP else 0,
+        "is_firm": firm,
+        "is_kink": not firm,
+    }
 
 
 def _normal(normal: NormalLaw) -> dict[str, Any]:

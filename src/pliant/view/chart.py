@@ -16,7 +16,7 @@ from pliant.view.svg import MINUS, Array, document, line_path, path, pixel, powe
 WIDTH, HEIGHT = 460.0, 270.0
 RIGHT, BOTTOM, ROW = 14.0, 34.0, 18.0
 N_COLOURS = 7
-CHARACTER = 6.4  # [px] mean width of a character of the labels
+CHARACTER = 6.9  # [px] mean width of a character of the labels
 MOST_POINTS = 1500  # per curve
 
 

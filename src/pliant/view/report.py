@@ -314,7 +314,8 @@ def _bent_picture(result: Result, t: float | None, enlarge: float | None) -> str
     t = float(result.t[np.argmax(np.sum(result.q[:, modes] ** 2, axis=1))]) if t is None else t
     t = min(max(t, first), last)
     if enlarge is None:
-        enlarge = max(1.0, nice_step(VISIBLE / max(result.audit.get("deflection_ratio", VISIBLE), 1e-12), 1) / 2)
+        wanted = VISIBLE / max(result.audit.get("deflection_ratio", VISIBLE), VISIBLE / 2000)
+        enlarge = max(1.0, nice_step(wanted, 1) / 2)
     scene = make_scene(result, t=t, enlarge=enlarge)
     dashed = f"; deformation {TIMES} {enlarge:g}, dashed: undeformed" if enlarge != 1 else ""
     note = f'<p class="note">{escape(f"At {t:.6g} s{dashed}.")}</p>'

@@ -28,8 +28,8 @@ SHARING = 1e-3
 WEAK = 1e-12  # [1/kg] per acceleration [m/s^2]
 ENDLESS = 1e12  # [N]
 AT_REST = 1e-6  # [m/s^2]
-REFINEMENTS = 4
-OPPOSITE = 0.005  # of the stick speed
+REFINEMENTS = 6  # SHARING to this power is below rounding
+OPPOSITE = 0.05  # of the stick speed, above events.TURNED
 NEARLY = 1.0 - 1e-9  # of what is released: released together
 
 FORCE, FREE, RIGHT = 0, 1, 2  # rows of work.stick_force
