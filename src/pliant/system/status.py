@@ -20,7 +20,7 @@ class Status(IntEnum):
     SINGULAR = 13  # a pivot <= 0 in the formulation; run.body says where
     TOO_MANY_STEPS = 14
     EVENT_NOT_LOCATED = 15
-    DEFLECTED = 18  # a beam's bending exceeds its length; run.body says whose
+    DEFLECTED = 18  # a beam's bending exceeds twice its length; run.body says whose
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

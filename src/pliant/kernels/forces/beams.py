@@ -9,7 +9,7 @@ OK, DEFLECTED = int(Status.OK), int(Status.DEFLECTED)
 
 @routine
 def gather_beam_forces(system, work):
-    """Add to tau of the modes; after move. DEFLECTED if some bending is beyond all theory."""
+    """Add to tau of the modes; after move. DEFLECTED if some bending exceeds twice the length."""
     x, shapes = work.flex, system.shapes
     power = 0.0
     for i in range(len(system.flexes)):
@@ -19,7 +19,7 @@ def gather_beam_forces(system, work):
         bent = 0.0
         for j in range(f.n_b):
             bent += x[f.d + j] ** 2
-        if bent > f.length**2:
+        if bent > 4.0 * f.length**2:
             work.run[0].body = f.body
             return DEFLECTED
         for j in range(f.m):
