@@ -15,6 +15,7 @@ call_events = EVENTS.call  # numba sees it as a name of this module
 N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
 MOST_TURN = 1.5  # [rad] of a body in a step that is scanned for events
+MOST_KINKS = 20  # events in a row at one instant before kinks wait
 FAR = 4.0  # times what g seems to move in a step
 NONE = 2.0  # a theta outside the step: nothing found
 
@@ -182,6 +183,12 @@ def crossing(system, work, memory, h, k, a, b):
 
 
 @routine
+def is_tired(loop, event):
+    """Whether a kink has been passed to and fro without time passing: let one step go on beyond it."""
+    return event.is_kink == 1 and loop.n_standing > MOST_KINKS
+
+
+@routine
 def are_near(system, work, memory, h):
     """Whether some event may happen in the step just made: its g is not several times as far from zero as it moves.
 
@@ -192,7 +199,7 @@ def are_near(system, work, memory, h):
     evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
     for k in range(side.shape[1]):
         a, b = values[G_LEFT, k], values[G, k]
-        if a == math.inf and b == math.inf:
+        if (a == math.inf and b == math.inf) or is_tired(loop, system.events[k]):
             continue
         if h * work.run[0].turning > MOST_TURN:
             return True
@@ -222,6 +229,8 @@ def find_event(system, work, memory, h):
             evaluate(system, work, memory, loop.t + b * h, x, xdot, G)
         first = NONE
         for k in range(side.shape[1]):
+            if is_tired(loop, system.events[k]):
+                continue
             theta, direction = crossing(system, work, memory, h, k, b - 1.0 / N_SAMPLES, b)
             if theta < first:
                 first, loop.target, loop.target_direction = theta, k, direction
