@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -189,12 +190,19 @@ class Prepared:
                 )
         gaps = np.zeros((1, len(self.system.contacts)))
         _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
+        if gaps.min(initial=0.0) >= -self._on_plane:
+            return
         for (contact, point), gap in zip(self.packed.contact_names, gaps[0], strict=True):
-            if gap < -ON_PLANE * model_size(self.model):
+            if gap < -self._on_plane:
                 raise ModelError(
                     f"start: point {point!r} of contact {contact!r} is {-gap:g} m inside its plane; "
                     "start on the plane or above it, or shift the plane by its offset"
                 )
+
+    @cached_property
+    def _on_plane(self) -> float:
+        """How far inside a plane a point still counts as on it [m]."""
+        return ON_PLANE * model_size(self.model)
 
     def _seen(self, y: Array, j: int) -> float:
         """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""

@@ -88,7 +88,7 @@ class PreparedRun:
         self.memory = self._run.memory
         self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._is_plain = len(self.handle.work.phase) == 0 and not model.controllers
+        self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start, without any check of the arguments."""
@@ -98,11 +98,11 @@ class PreparedRun:
             memory.y[:n_q] = q0
         if v0 is not None:
             memory.y[n_q : n_q + self._n_v] = v0
-        if not self._is_plain:
+        if self._has_phase:
             self.handle.start_phase(memory.y)
-        if self._is_plain and self._run.enter() in (Status.DONE, Status.STOPPED):
-            return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
-        _, status, reason = _drive(self._run, None)
+        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
+        if status in (Status.PAUSE, Status.BUFFER_FULL):
+            _, status, reason = _drive(self._run, None)
         if status not in (Status.DONE, Status.STOPPED):
             raise SimulationError(
                 reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
