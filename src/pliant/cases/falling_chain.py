@@ -309,6 +309,14 @@ def _compare_sets(results: Mapping[str, Result]) -> Finding:
 
 def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     """Distance of every set from the converged motion, which two families of modes must agree on."""
+    unfinished = [label for label, result in results.items() if not result.is_ok]
+    if unfinished or not all(len(result.contacts) for result in results.values()):
+        text = (
+            f"No answer: {', '.join(unfinished)} broke down."
+            if unfinished
+            else f"No answer: nothing touches the ground within {SPAN} s; let it fall from less high, or with more gravity."
+        )
+        return (Finding("Which set is closest to the truth", text),)
     t = np.linspace(0.0, SPAN, 1201)
     paths = {label: _paths(result, t) for label, result in results.items()}
     truth, check = (paths[f"{ends} x{MANY}"] for ends in TRUTHS)
