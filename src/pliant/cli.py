@@ -73,9 +73,10 @@ def run(
         outcome = run_job(job, progress)
     if not quiet:
         print_outcome(outcome)
-    if not outcome.result.is_ok:
-        word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
-        print(f"pliant: the run {word} {outcome.result.reason}; what it reached is kept", file=sys.stderr)
+    word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
+    for reason in outcome.reasons:
+        print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
+    if outcome.reasons:
         raise typer.Exit(1)
 
 

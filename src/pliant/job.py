@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ class Outcome:
     result: Result
     figures: dict[str, float]
     findings: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()  # of the runs that did not come to their end
 
     @property
     def figure_table(self) -> dict[str, Figure]:
@@ -90,10 +92,21 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     """Simulate (once, or every variant of the case), work out the figures, write the files."""
+    try:
+        return _run(job, progress)
+    except ModelError:
+        # found only now, as a start inside a plane is: leave nothing behind
+        with suppress(OSError):
+            job.out.rmdir()
+        raise
+
+
+def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **job.options)
-        outcome = Outcome(job, result, job.case.figures(result) if job.case else {})
+        figures = job.case.figures(result) if job.case else {}
+        outcome = Outcome(job, result, figures, reasons=() if result.is_ok else (result.reason,))
         _write(outcome, {})
         return outcome
     case, results = job.case, {}
@@ -108,7 +121,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     findings = case.conclude(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
-    outcome = Outcome(job, results[first], figures, findings)
+    reasons = tuple(f"{label} {result.reason}" for label, result in results.items() if not result.is_ok)
+    outcome = Outcome(job, results[first], figures, findings, reasons)
     _write(outcome, results)
     return outcome
 

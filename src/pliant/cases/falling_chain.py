@@ -311,11 +311,10 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     """Distance of every set from the converged motion, which two families of modes must agree on."""
     unfinished = [label for label, result in results.items() if not result.is_ok]
     if unfinished or not all(len(result.contacts) for result in results.values()):
-        text = (
-            f"No answer: {', '.join(unfinished)} broke down."
-            if unfinished
-            else f"No answer: nothing touches the ground within {SPAN} s; let it fall from less high, or with more gravity."
+        why = (
+            f"{', '.join(unfinished)} broke down" if unfinished else f"not every run touches the ground within {SPAN} s"
         )
+        text = f"No answer: {why}; let it fall from less high, or with more gravity."
         return (Finding("Which set is closest to the truth", text),)
     t = np.linspace(0.0, SPAN, 1201)
     paths = {label: _paths(result, t) for label, result in results.items()}

@@ -470,26 +470,42 @@ def _more(count: int) -> str:
 
 
 def _events(result: Result) -> str:
-    if not result.events:
+    """Begin and end of contacts have a table of their own."""
+    touching = {f"{row['contact']}: {row['point']}" for row in result.contacts}
+    events = [event for event in result.events if event.name not in touching]
+    if not events:
         return ""
-    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in result.events[:MOST_ROWS]]
-    return _section("Events", _table(("event", "time", "direction"), rows, (1,)) + _more(len(result.events)))
+    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MOST_ROWS]]
+    return _section("Events", _table(("event", "time", "direction"), rows, (1,)) + _more(len(events)))
+
+
+CONTACT_COLUMNS = {
+    "t_start": "start [s]",
+    "t_end": "end [s]",
+    "v_in": "in [m/s]",
+    "v_out": "out [m/s]",
+    "peak_normal": "peak force [N]",
+    "impulse": "impulse [N s]",
+    "work": "work [J]",
+    "restitution_delivered": "restitution",
+    "restitution_requested": "asked for",
+}
 
 
 def _contacts(result: Result) -> str:
     if len(result.contacts) == 0:
         return ""
-    units = {
-        "t_start": "s", "t_end": "s", "v_in": "m/s", "v_out": "m/s", "peak_normal": "N", "impulse": "N s", "work": "J"
-    }  # fmt: skip
-    words = ("contact", "point")
-    names = result.contacts.dtype.names
     rows = [
-        [escape(row[name]) if name in words else _with_unit(float(row[name]), units.get(name, "")) for name in names]
+        [escape(row["contact"]), escape(row["point"]), *(_touch(float(row[name])) for name in CONTACT_COLUMNS)]
         for row in result.contacts[:MOST_ROWS]
     ]
-    table = _table([name.replace("_", " ") for name in names], rows, range(len(words), len(names)))
-    return _section("Contacts", table + _more(len(result.contacts)))
+    columns = ("contact", "point", *CONTACT_COLUMNS.values())
+    return _section("Contacts", _table(columns, rows, range(2, len(columns))) + _more(len(result.contacts)))
+
+
+def _touch(value: float) -> str:
+    """What only the end of a contact tells is left open while it lasts."""
+    return "-" if np.isnan(value) else readable(value, 6)
 
 
 # --- truth ------------------------------------------------------------------------------------------------------
