@@ -108,6 +108,13 @@ def test_mistake_exits_with_2_and_leaves_nothing(words, expected, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_key_without_effect_in_the_law_chosen_is_noted(tmp_path):
+    words = ["--set", "normal_law=hertz", "--set", "restitution=0.5", "--set", "duration=0.1", "--out", str(tmp_path)]
+    done = pliant_command("run", "bouncing-ball", *words)
+    assert done.returncode == 0
+    assert "restitution has no effect with normal_law = hertz" in done.stderr
+
+
 def test_angle_of_a_setting_may_have_its_unit(tmp_path):
     done = pliant_command(
         "run", "two-link-arm", "--set", "psi1=30 deg", "--set", "duration=0.1", "--out", str(tmp_path)

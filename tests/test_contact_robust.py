@@ -196,3 +196,48 @@ def test_friction_kinks_that_are_passed_to_and_fro_do_not_stop_a_loose_run(rtol)
     result = pliant.simulate(model, rtol=rtol, atol=1e-2 * rtol)
     assert result.is_ok, result.reason
     assert result.audit["energy_residual"] < 100 * rtol
+
+
+def resting_ball(rests, normal=(0, 1, 0)):
+    return Model(
+        "ball",
+        gravity=(0, -9.81, 0),
+        bodies=(Body("ball", mass=1.0, shape=Sphere(0.05)),),
+        joints=(Joint("base", "planar", "ball", q0=(0, 0.05, 0)),),
+        contacts=(
+            Contact(
+                "floor", NormalLaw("hu-guo", 1e7, restitution=0.5), Plane(normal=normal), ("ball",), None, 0.05, rests
+            ),
+        ),
+        duration=0.05,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*nothing holds")
+def test_equilibrium_pressed_into_the_floor_stays_when_a_run_starts_there():
+    model = resting_ball(rests=True)
+    q0 = pliant.equilibrium(model)
+    depth = (9.81 / 1e7) ** (2 / 3)
+    assert 0.05 - q0[1] == pytest.approx(depth, rel=1e-9)
+    found = pliant.simulate(model, q0=q0)
+    # the tolerance of equilibrium, seen by a contact of 1e7 N/m^1.5
+    assert np.max(np.abs(found.q[-1] - q0)) < 1e-12
+    # rounding of some thousand steps, over 1e-8 of the potential energy
+    assert found.audit["energy_residual"] < 1e-5
+    (row,) = found.contacts
+    assert row.t_start == 0.0
+    assert np.isnan(row.t_end)
+    # it carried the weight all the time
+    assert row.impulse == pytest.approx(9.81 * 0.05, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*nothing holds")
+def test_pressed_start_without_rests_is_refused_and_says_what_to_do():
+    q0 = pliant.equilibrium(resting_ball(rests=True))
+    with pytest.raises(ModelError, match=r"inside its plane; .*say rests = true"):
+        pliant.simulate(resting_ball(rests=False), q0=q0)
+
+
+def test_plane_that_a_planar_model_never_meets_is_refused():
+    with pytest.raises(ModelError, match=r"contact 'floor': its plane has the normal z, but the model moves in x-y"):
+        resting_ball(rests=False, normal=(0, 0, 1))

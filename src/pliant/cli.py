@@ -68,6 +68,8 @@ def run(
     from pliant.job import prepare_job, run_job
 
     job = prepare_job(case_or_file, parse_assignments(settings or []), out)
+    for note in job.notes:
+        print(f"pliant: {note}", file=sys.stderr)
     compile_first()
     with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
         outcome = run_job(job, progress)

@@ -22,12 +22,17 @@ N_ROUNDS = 4
 def contact_log(
     handle: Prepared, table: Array, dense: Dense | None, phases: Phases, log: list[tuple[int, int, float]]
 ) -> Any:
-    """One row per contact in the order of their begin. table: recorded rows (t, y, inputs)."""
+    """One row per contact in the order of their begin; what was pressed at the start began there. table: recorded
+    rows (t, y, inputs)."""
     events, system = handle.system.events, handle.system
     n_y = int(system.world[0].n_q + system.world[0].n_v + system.world[0].n_z)
     first_z = int(system.world[0].n_q + system.world[0].n_v)
-    found: list[dict[str, Any]] = []
-    open_rows: dict[int, dict[str, Any]] = {}
+    open_rows: dict[int, dict[str, Any]] = {
+        k: {"row": k, "t_start": float(table[0, 0]), "t_end": np.nan}
+        for k in range(len(system.contacts))
+        if phases.tables[0][system.contacts[k].phase]["is_active"]
+    }
+    found = list(open_rows.values())
     for k, direction, t in log:
         event = events[k]
         if event.contact < 0 or event.measure != ContactEvent.GAP:

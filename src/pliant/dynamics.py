@@ -192,11 +192,12 @@ class Prepared:
         _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
         if gaps.min(initial=0.0) >= -self._on_plane:
             return
-        for (contact, point), gap in zip(self.packed.contact_names, gaps[0], strict=True):
-            if gap < -self._on_plane:
+        for k, ((contact, point), gap) in enumerate(zip(self.packed.contact_names, gaps[0], strict=True)):
+            if gap < -self._on_plane and not self.system.contacts[k].rests:
                 raise ModelError(
                     f"start: point {point!r} of contact {contact!r} is {-gap:g} m inside its plane; "
-                    "start on the plane or above it, or shift the plane by its offset"
+                    "start on the plane or above it, or shift the plane by its offset; if it is pressed on the plane, "
+                    "say rests = true"
                 )
 
     @cached_property
@@ -305,7 +306,9 @@ def forward_dynamics(
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: float = 0.0) -> Array:
-    """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot."""
+    """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot.
+
+    Points and joints that stick push with the force that holds them without tau."""
     return prepare(model).inverse_dynamics(
         *as_state(model, q, v), as_vector(vdot, model.velocities, "vdot"), as_time(t)
     )

@@ -46,6 +46,7 @@ class Job:
     options: dict[str, Any]
     model: Model
     out: Path
+    notes: tuple[str, ...] = ()  # keys given that do nothing
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name
     make_folder(folder)
-    return Job(name, f"{name}: {case.title}" if case else model.name, case, settings, options, model, folder)
+    idle = case.idle(settings) if case else {}
+    notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
+    return Job(name, f"{name}: {case.title}" if case else model.name, case, settings, options, model, folder, notes)
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:

@@ -155,6 +155,8 @@ class Case:
     run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
     # time [s] and enlargement of the picture of bent beams; None: the report's own choice
     picture: Callable[[dict[str, Any]], tuple[float | None, float | None]] = lambda settings: (None, None)
+    # keys (also of the run) that do nothing with these settings, and why
+    idle: Callable[[dict[str, Any]], Mapping[str, str]] = lambda settings: {}
     # several runs in place of one, by label; the first is the one that result.nc holds
     variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
     conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()

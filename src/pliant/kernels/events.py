@@ -254,6 +254,7 @@ def start_phase(system, work, q, v, out):
     for k in range(len(system.contacts)):
         out[0, k] = work.contacts[k].gap
         # on the plane: the first step finds the contact
-        end_contact(system, work, k)
+        if not system.contacts[k].rests:
+            end_contact(system, work, k)
     count_contacts(system, work)
     return 0

@@ -14,7 +14,7 @@ from pliant.model.contact_points import contact_points
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
-from pliant.model.tree import find_frame
+from pliant.model.tree import find_frame, stays_in_plane
 
 if TYPE_CHECKING:
     from pliant.model.joints import Joint
@@ -158,6 +158,12 @@ def _contact_problems(model: Model) -> Iterator[str]:
             if point.frame.body == carrier:
                 what = "the world, which carries its plane" if carrier == "world" else f"'{carrier}', as its plane is"
                 yield f"{where}: point '{point.name}' is on {what}: they never touch; choose points on other bodies"
+        x, y, _ = find_frame(model, contact.plane.place).matrix @ np.array(contact.plane.normal)
+        if x == y == 0.0 and stays_in_plane(model):
+            yield (
+                f"{where}: its plane has the normal z, but the model moves in x-y: they never meet; "
+                "give plane.normal, such as [0, 1, 0] for a floor below"
+            )
         yield from (
             f"{where}: point '{name}' is named twice; name each once"
             for name in sorted(

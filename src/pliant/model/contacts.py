@@ -307,6 +307,7 @@ class Contact:
     points: Annotated[tuple[Place, ...], Field(min_length=1)] | None = None  # left out: ends of the links
     friction: Friction | None = None  # force along the plane
     radius: NonNegative = 0.0  # of a ball about each point [m]
+    rests: bool = False  # whether points may lie below the plane at the start: they press on it, as at rest
 
     def __post_init__(self) -> None:
         if self.friction is not None and self.friction.load is not None:

@@ -128,3 +128,16 @@ def column_names(links: tuple[Link, ...], of: str) -> tuple[str, ...]:
         names += [f"{link.joint.name}.{part}" if part else link.joint.name for part in getattr(link.joint.row, of)]
         names += [f"{link.body.name}.mode{k + 1}" for k in range(link.body.n_modes)]
     return tuple(names)
+
+
+def stays_in_plane(model: Model) -> bool:
+    """Whether every joint turns about z or slides in x-y, no seat tilts z, and no beam bends or twists out of x-y."""
+    flat = {"fixed": lambda axis: True, "planar": lambda axis: True}
+    flat |= {"revolute": lambda axis: axis[0] == axis[1] == 0.0, "prismatic": lambda axis: axis[2] == 0.0}
+    for link in model.links:
+        _, bends_z, _, twists = link.body.families
+        if bends_z or twists or link.joint.kind not in flat or not flat[link.joint.kind](link.joint.axis or (0, 0, 1)):
+            return False
+        if link.seat.matrix[2, 2] != 1.0:
+            return False
+    return True

@@ -60,6 +60,7 @@ class ContactRows:
             "frame": frame,
             "plane": plane,
             "radius": contact.radius,
+            "rests": contact.rests,
             "friction": -1 if contact.friction is None else self._friction(contact.friction),
             "phase": self.first_phase + k,
             "quadrature": self.first_quadrature + 2 * k,
@@ -102,7 +103,10 @@ class ContactRows:
         contents, names = [], []
         for k, (contact, point) in enumerate(self.names):
             for kind in self._kinds(self.contacts[k]):
-                contents.append(_event("contact", k, kind))
+                event = _event("contact", k, kind)
+                # a point that may be pressed at the start is on the side where it is
+                event["is_firm"] = event["is_firm"] and not (kind == ContactEvent.GAP and self.contacts[k]["rests"])
+                contents.append(event)
                 shown = {ContactEvent.GAP: f"{contact}: {point}", ContactEvent.RELEASE: f"{contact}: {point} slips"}
                 names.append(shown.get(kind, ""))
         for k, name in enumerate(self.site_names):

@@ -57,6 +57,7 @@ CONTACT = np.dtype(
         ("quadrature", np.int64),  # in z: work of the contact [J], then normal impulse [N s]
         ("state", np.int64),  # in z: two friction states along the plane's x and y [m], -1 = none
         ("has_clamp", np.int64),  # the law has damping
+        ("rests", np.int64),  # it may be pressed at the start
         ("radius", np.float64),  # of the ball about the point [m]
         ("K", np.float64),  # [N/m^n]
         ("n", np.float64),

@@ -76,7 +76,7 @@ LOOP = np.dtype(
 LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)], align=True)
 
 N_SCRATCH = 4
-N_EVENT_VALUES = 6
+N_EVENT_VALUES = 10
 LOG_ROWS = 256
 PHASE_ROWS = 256
 
@@ -106,7 +106,7 @@ class Memory(NamedTuple):
     # events; filled by integrators/events.py
     side: Any  # int64 (2, n_events) +1 or -1: side of zero where each is known to be; at t, and while scanning
     fired: Any  # int64 (n_events) -1 fell, +1 rose, 0 did not fire
-    event_values: Any  # (N_EVENT_VALUES, n_events) g, gdot at the newest point; at the left; at a trial point
+    event_values: Any  # (N_EVENT_VALUES, n_events) g, gdot at five points: kernels/integrators/events.py
     # recorded
     rows: Any  # (capacity, 1 + n_y + n_inputs) t, y, held inputs
     piece_times: Any  # (capacity, 2) start and length of each step

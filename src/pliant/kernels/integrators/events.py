@@ -16,11 +16,11 @@ N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
 MOST_TURN = 1.5  # [rad] of a body in a step that is scanned for events
 MOST_KINKS = 20  # events in a row at one instant before kinks wait
-FAR = 4.0  # times what g seems to move in a step
+FAR = 1.0  # times what g seems to move in a step; a cubic with these ends dips by less than a sixth of that
 NONE = 2.0  # a theta outside the step: nothing found
 
-# rows of memory.event_values
-G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL = 0, 1, 2, 3, 4, 5
+# rows of memory.event_values: newest, left of the newest, in a search, at both ends of the step; each with its rates
+G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL, G_START, GDOT_START, G_END, GDOT_END = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 OK = int(Status.OK)
 
 
@@ -55,6 +55,13 @@ def evaluate(system, work, memory, t, y, ydot, row):
     status = call_events(work.run[0].events, (system, work, t, y, ydot, values[row], values[row + 1]))
     if status != OK:
         memory.loop[0].failure = status
+
+
+@routine
+def take(values, source, row):
+    """Copy values and rates."""
+    copy(values[source], values[row])
+    copy(values[source + 1], values[row + 1])
 
 
 @routine
@@ -190,20 +197,20 @@ def is_tired(loop, event):
 
 @routine
 def are_near(system, work, memory, h):
-    """Whether some event may happen in the step just made: its g is not several times as far from zero as it moves.
+    """Whether some event may happen in the step just made: its g is not farther from zero than it moves.
 
     Leaves the values at the end in the newest rows and the sides as at the start, as find_event does."""
     loop, values, side = memory.loop[0], memory.event_values, memory.side
     copy(side[0], side[1])
-    evaluate(system, work, memory, loop.t, memory.y, memory.f, G_LEFT)
-    evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
+    evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G_END)
+    take(values, G_END, G)
     for k in range(side.shape[1]):
-        a, b = values[G_LEFT, k], values[G, k]
+        a, b = values[G_START, k], values[G, k]
         if (a == math.inf and b == math.inf) or is_tired(loop, system.events[k]):
             continue
         if h * work.run[0].turning > MOST_TURN:
             return True
-        moved = abs(b - a) + h * (abs(values[GDOT_LEFT, k]) + abs(values[GDOT, k]))
+        moved = abs(b - a) + h * (abs(values[GDOT_START, k]) + abs(values[GDOT, k]))
         if not min(side[1, k] * a, side[1, k] * b) > FAR * moved:
             return True
     return False
@@ -215,15 +222,12 @@ def find_event(system, work, memory, h):
     loop, values, side = memory.loop[0], memory.event_values, memory.side
     copy(side[0], side[1])
     x, xdot = memory.scratch[0], memory.scratch[1]
-    # are_near has left the values at the start there
-    copy(values[G_LEFT], values[G])
-    copy(values[GDOT_LEFT], values[GDOT])
+    take(values, G_START, G)
     for sample in range(1, N_SAMPLES + 1):
         b = sample / N_SAMPLES
-        copy(values[G], values[G_LEFT])
-        copy(values[GDOT], values[GDOT_LEFT])
+        take(values, G, G_LEFT)
         if sample == N_SAMPLES:
-            evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
+            take(values, G_END, G)
         else:
             dense_point(memory.dense, b, h, x, xdot)
             evaluate(system, work, memory, loop.t + b * h, x, xdot, G)

@@ -23,7 +23,7 @@ PAUSE, SWITCHED = int(Status.PAUSE), int(Status.SWITCHED)
 STEP_TOO_SMALL, NOT_FINITE = int(Status.STEP_TOO_SMALL), int(Status.NOT_FINITE)
 TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT_NOT_LOCATED)
 
-G, GDOT, G_LEFT = events.G, events.GDOT, events.G_LEFT  # rows of event values
+G, GDOT = events.G, events.GDOT  # rows of event values
 
 ULP = 2.0**-52
 MAX_REDOS = 6  # steps to land on one event
@@ -125,9 +125,11 @@ def restart(system, work, memory):
     d1 = weighted_norm(memory.f, y, memory.atol, loop.rtol)
     if not math.isfinite(d1):
         return NOT_FINITE
+    if memory.fired.shape[0] > 0:
+        events.evaluate(system, work, memory, loop.t, y, memory.f, events.G_START)
     if loop.was_switched == 1:
-        copy(memory.event_values[G], memory.event_values[G_LEFT])
-        events.evaluate(system, work, memory, loop.t, y, memory.f, G)
+        events.take(memory.event_values, G, events.G_LEFT)
+        events.take(memory.event_values, events.G_START, G)
         events.renew_sides(system.events, memory.event_values, memory.fired, loop.has_moved, memory.side)
     loop.error_old = LEAST_ERROR
     loop.made_jump = 0
@@ -323,6 +325,8 @@ def one_step(system, work, memory):
         copy(memory.y_new, memory.y)
         copy(memory.f_new, memory.f)
         record_row(loop, memory.y, work.inputs, memory.rows)
+    if memory.fired.shape[0] > 0:
+        events.take(memory.event_values, G, events.G_START)
     if loop.target >= 0:
         return switch(system, work, memory)
     events.settle_sides(system.events, memory.event_values, memory.side)
@@ -363,7 +367,7 @@ def advance(system, work, memory):
             loop.has_begun = 1
             record_row(loop, memory.y, work.inputs, memory.rows)
             if memory.fired.shape[0] > 0:
-                events.evaluate(system, work, memory, loop.t, memory.y, memory.f, G)
+                events.take(values, events.G_START, G)
                 events.start_sides(system.events, values, loop.simultaneous * abs(loop.t), memory.side)
             continue
         status = one_step(system, work, memory) if loop.failure == OK else loop.failure
