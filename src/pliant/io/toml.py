@@ -20,8 +20,9 @@ import pydantic
 from pliant.errors import ModelError
 from pliant.files import write_whole
 from pliant.model import bodies, contacts, flexible, joints, model, signals
+from pliant.model.control import Controller
 from pliant.model.messages import closest, explain, listed
-from pliant.model.model import Controller, Model
+from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
