@@ -16,7 +16,10 @@ ROOMS = {
     "beams": ({"pliant.beams", "pliant.model", *LEAVES}, {"numpy"}),
     "system": ({"pliant.system", "pliant.beams", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
     "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
-    "io": ({"pliant.io", "pliant.model", "pliant.result", *LEAVES}, {"numpy", "h5netcdf", "h5py", "pydantic"}),
+    "io": (
+        {"pliant.io", "pliant.model", "pliant.result", *LEAVES},
+        {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy"},
+    ),
     "view": ({"pliant.view", "pliant.result", "pliant.model", *LEAVES}, {"numpy"}),
     "bench": (
         {
@@ -143,7 +146,7 @@ def loaded_by(code):
     return set(done.stdout.split())
 
 
-HEAVY = {"numba", "scipy", "xarray", "matplotlib", "h5netcdf", "h5py", "plotly"}
+HEAVY = {"numba", "scipy", "xarray", "matplotlib", "h5netcdf", "h5py", "plotly", "PIL", "pandas", "imageio_ffmpeg"}
 
 
 def test_import_pliant_loads_nothing_heavy():

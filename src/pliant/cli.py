@@ -289,11 +289,11 @@ def print_outcome(outcome: Any) -> None:
 
 def _print_contacts(result: Any) -> None:
     """The first contacts; all are in the files."""
-    names = ("t_start", "t_end", "v_in", "v_out", "peak_normal", "impulse", "work")
-    units = ("s", "s", "m/s", "m/s", "N", "N s", "J")
-    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)))
+    from pliant.result import CONTACT_UNITS
+
+    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
     shown = result.contacts[:MOST_CONTACTS]
-    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in names)) for row in shown])
+    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
     if len(result.contacts) > len(shown):
         print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
 

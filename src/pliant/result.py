@@ -18,8 +18,10 @@ from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
+    from pliant.contact_forces import ContactForces
     from pliant.dynamics import Prepared
     from pliant.section_forces import Sections
 
@@ -41,6 +43,16 @@ CONTACT = np.dtype(
         ("restitution_delivered", np.float64),
     ]
 )
+
+CONTACT_UNITS = {
+    "t_start": "s",
+    "t_end": "s",
+    "v_in": "m/s",
+    "v_out": "m/s",
+    "peak_normal": "N",
+    "impulse": "N s",
+    "work": "J",
+}
 
 
 @dataclass(frozen=True)
@@ -141,6 +153,16 @@ class Result:
         found = prepare(self.model, self.settings["formulation"]).outputs(times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
 
+    def contact_forces(self, t: ArrayLike) -> ContactForces:
+        """Normal and friction force on every contact point at any times of the run, and where they act."""
+        from pliant.contact_forces import contact_forces
+        from pliant.dynamics import prepare
+
+        times = np.sort(np.atleast_1d(np.asarray(t, dtype=np.float64)))
+        assert self.phases is not None
+        handle = prepare(self.model, self.settings["formulation"])
+        return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
+
     def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
@@ -224,30 +246,41 @@ class Result:
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
-        """Everything over time, labelled (xarray)."""
+        """Everything over time, events and contacts, labelled and with units (xarray)."""
         import xarray
 
-        time = ("time", self.t, {"units": "s"})
-        variables: dict[str, Any] = {
-            "q": (("time", "coordinate"), self.q),
-            "v": (("time", "velocity"), self.v),
-        }
-        for name, values in self.energy.items():
-            variables[f"energy_{name}"] = ("time", values, {"units": "J"})
-        for name, values in self.outputs.items():
-            variables[f"output_{name}"] = (("time", f"{name}_component"), values)
-        coordinates = {
-            "time": time,
-            "coordinate": list(self.model.coordinates),
-            "velocity": list(self.model.velocities),
-        }
-        return xarray.Dataset(variables, coordinates, {"model": self.model.name, "status": self.status})
+        from pliant.io.labelled import variables
+
+        made = {one.name: (one.axes, one.values, {"units": one.unit} if one.unit else {}) for one in variables(self)}
+        labels = [one.name for one in variables(self) if one.is_label]
+        dataset = xarray.Dataset(made, attrs={"model": self.model.name, "status": self.status})
+        return dataset.set_coords(labels)
 
     def save(self, path: str | Path) -> None:
         """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
         from pliant.io.result_file import save_result
 
         save_result(self, Path(path))
+
+    def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
+        """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];
+        "long": columns time, kind, name, unit, value."""
+        from pliant.io.table_file import to_pandas
+
+        frame: pandas.DataFrame = to_pandas(self, form)
+        return frame
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write everything over time as a CSV table; the first line holds names and units ("elbow [rad]")."""
+        from pliant.io.table_file import write_csv
+
+        write_csv(self, Path(path))
+
+    def to_mat(self, path: str | Path) -> None:
+        """Write a MATLAB file: t, q, v with names and units; energy, outputs, contacts, events, audit as structs."""
+        from pliant.io.mat_file import write_mat
+
+        write_mat(self, Path(path))
 
     def __repr__(self) -> str:
         end = f"t = {self.t[-1]:g} s" if len(self.t) else "no rows"

@@ -139,10 +139,7 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     if named:
         described = dataclasses.replace(described, controllers=named)
     text = "\n".join(_lines(_plain(described))).strip() + "\n"
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+    write_whole(path, text)
 
 
 def _plain(value: Any) -> Any:

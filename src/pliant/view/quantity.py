@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from pliant.errors import ModelError
+from pliant.model.columns import coordinate_columns, output_columns, velocity_columns
+from pliant.model.model import Output
 from pliant.result import Result
 from pliant.view.svg import Array
 
@@ -18,27 +20,12 @@ FINE = 800  # points of the uniform grid on which curves of the state are drawn
 MOST_CURVES = 6  # in one chart made here
 MOST_CHARTS = 2  # of one kind of quantity
 MOST_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
-UNITS = {
-    "position": ("m", "xyz"),
-    "velocity": ("m/s", "xyz"),
-    "acceleration": ("m/s^2", "xyz"),
-    "spin": ("rad/s", "xyz"),
-    "attitude": ("", ("qx", "qy", "qz", "qw")),
-}
-PARTS = {  # charts of quantities whose columns have several units: what, unit, (column, label) ...
-    "reaction": (
-        ("force", "N", ((0, "x"), (1, "y"), (2, "z"))),
-        ("moment", "N m", ((3, "x"), (4, "y"), (5, "z"))),
-    ),
-    "section": (
-        ("forces", "N", ((0, "N"), (1, "Vy"), (2, "Vz"))),
-        ("moments", "N m", ((3, "T"), (4, "My"), (5, "Mz"))),
-    ),
-    "strain": (
-        ("strain", "", ((0, "axial"), (4, "outer fibre"))),
-        ("curvature and twist", "1/m", ((1, "y"), (2, "z"), (3, "twist"))),
-    ),
-    "stress": (("stress", "Pa", ((0, "outer fibre"),)),),
+TITLES = {  # of charts of outputs whose columns have several units
+    ("reaction", "N"): "force",
+    ("reaction", "N m"): "moment",
+    ("section", "N"): "forces",
+    ("section", "N m"): "moments",
+    ("strain", "1/m"): "curvature and twist",
 }
 
 
@@ -194,13 +181,12 @@ def default_panels(result: Result) -> tuple[Chart, ...]:
         charts += _split(title, unit, names)
     for output in result.model.outputs:
         if output.name in result.outputs:
-            charts += _output_charts(output.name, output.quantity, result.outputs[output.name].shape[1])
+            charts += output_charts(result, output)
     return tuple(charts)
 
 
 def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
-    velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
+    coordinates, velocities = coordinate_columns(result.model), velocity_columns(result.model)
     for kind, title, unit in (
         ("angle", "Angles", "rad"),
         ("length", "Positions", "m"),
@@ -208,38 +194,18 @@ def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
         ("deflection", "Modal deflections", "m"),
         ("twist", "Modal twists", "rad"),
     ):
-        yield title, unit, [(name, name) for name, of in coordinates if of == kind]
+        yield title, unit, [(column.name, column.name) for column in coordinates if column.kind == kind]
     for kind, title, unit in (
         ("angle", "Angular rates", "rad/s"),
         ("length", "Speeds", "m/s"),
         ("deflection", "Modal rates", "m/s"),
         ("twist", "Modal twist rates", "rad/s"),
     ):
-        yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
-
-
-def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    joint = link.joint
-    for part, is_angle in zip(joint.row.coordinates, joint.row.angles, strict=True):
-        kind = "angle" if is_angle else "other" if part.startswith("q") else "length"
-        yield (f"{joint.name}.{part}" if part else joint.name), kind
-    yield from _mode_kinds(link)
-
-
-def _mode_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    """Deflections, and the angles of torsion, which come last."""
-    body = link.body
-    for k in range(body.n_modes):
-        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - body.families[3] else "deflection"
-
-
-def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    joint = link.joint
-    row = joint.row
-    for k, part in enumerate(row.velocities):
-        is_angle = row.angles[k] if row.has_plain_rates else part.startswith("w")
-        yield (f"{joint.name}.{part}" if part else joint.name), "angle" if is_angle else "length"
-    yield from _mode_kinds(link)
+        yield (
+            title,
+            unit,
+            [(column.name.removesuffix(".rate"), column.name) for column in velocities if column.kind == kind],
+        )
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:
@@ -254,18 +220,12 @@ def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Char
     return [Chart(title + mark, unit, tuple(piece)) for mark, piece in zip(marks, pieces, strict=True)]
 
 
-def _output_charts(name: str, quantity: str, n_columns: int) -> list[Chart]:
-    if quantity in UNITS:
-        unit, parts = UNITS[quantity]
-        curves = tuple((part, f"{name}[{k}]") for k, part in enumerate(parts))
-        return [Chart(f"{name}: {quantity}", unit, curves)]
-    if quantity in PARTS:
-        return [
-            Chart(f"{name}: {what}", unit, tuple((label, f"{name}[{column}]") for column, label in columns))
-            for what, unit, columns in PARTS[quantity]
-        ]
-    labels = [name] if n_columns == 1 else [f"{name} {k}" for k in range(n_columns)]
-    if quantity == "contact":
-        labels = [f"point {k // 4 + 1}: {('normal', 'x', 'y', 'z')[k % 4]}" for k in range(n_columns)]
-    unit = {"contact": "N", "gap": "m"}.get(quantity, "N, N m")
-    return _split(f"{name}: {quantity}", unit, [(label, f"{name}[{k}]") for k, label in enumerate(labels)])
+def output_charts(result: Result, output: Output) -> list[Chart]:
+    """One chart per unit of an output's columns."""
+    columns = output_columns(result.model, output)
+    charts: list[Chart] = []
+    for unit in dict.fromkeys(column.unit for column in columns):
+        title = TITLES.get((output.quantity, unit), output.quantity)
+        curves = [(column.part, f"{output.name}[{k}]") for k, column in enumerate(columns) if column.unit == unit]
+        charts += _split(f"{output.name}: {title}", unit, curves)
+    return charts
