@@ -11,7 +11,7 @@ import numpy as np
 from pliant.model.flexible import Beam
 from pliant.model.sections import section_values
 from pliant.view.projection import Canvas, shade
-from pliant.view.svg import Array, line_path, polygon_path
+from pliant.view.svg import Array
 
 LEAST = 2.8  # height of a band [px]
 
@@ -61,8 +61,8 @@ def bent_beam(beam: Beam, placements: tuple[Array, Array], straight: Array, arms
     return BentBeam(beam.length, half, values.is_round, R, p, straight, arms)
 
 
-def band(beam: BentBeam, canvas: Canvas, k: int) -> str:
-    """Path data of the silhouette of pose k."""
+def band(beam: BentBeam, canvas: Canvas, k: int) -> Array:
+    """The silhouette of pose k, a polygon (n, 2) [px]."""
     points = canvas.pixels(beam.p[k])
     along = np.gradient(points, axis=0)
     length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -72,7 +72,7 @@ def band(beam: BentBeam, canvas: Canvas, k: int) -> str:
     seen = np.abs(np.einsum("nji,nj->ni", beam.R[k], normal)[:, 1:]) * beam.half
     half = np.hypot(*seen.T) if beam.is_round else seen.sum(axis=1)
     width = np.maximum(canvas.scale * half, 0.5 * LEAST)[:, None]
-    return polygon_path(np.concatenate([points + width * across, (points - width * across)[::-1]]))
+    return np.concatenate([points + width * across, (points - width * across)[::-1]])
 
 
 def faces(beam: BentBeam, canvas: Canvas, k: int) -> Iterator[tuple[str, Array]]:
@@ -94,8 +94,3 @@ def arm_lines(beam: BentBeam, k: int) -> Iterator[Array]:
     """From the axis to every place off it, in pose k, (2, 3)."""
     for arm in beam.arms:
         yield np.stack([beam.path(np.array([arm[0], 0.0, 0.0]))[k], beam.path(arm)[k]])
-
-
-def dashes(beam: BentBeam, canvas: Canvas, k: int) -> str:
-    """Path data of the undeformed beam."""
-    return line_path(*canvas.pixels(beam.straight[k]).T) if len(beam.straight) else ""
