@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -261,6 +261,45 @@ class Result:
         from pliant.io.result_file import save_result
 
         save_result(self, Path(path))
+
+    def plot(
+        self,
+        what: str | Sequence[str] | None = None,
+        *,
+        ax: Any = None,
+        window: tuple[float, float] | None = None,
+        times: ArrayLike | None = None,
+        magnify: float = 1.0,
+    ) -> Any:
+        """Draw with matplotlib: nothing said, an overview of the run.
+
+        what: "robot" (at `times` [s], deformation times `magnify`), "coordinates", "speeds", "outputs", "commands",
+        "energy", "works", "energy_error", "contacts" (forces, with a close look at impacts), "beams"; or the name of a
+        column ("elbow", "elbow.rate", "tip.x", "kinetic") or an output, or a list of names (one chart per unit).
+        ax: draw there. window: from when to when [s]. Returns the Axes, an array of them if there are several; their
+        `figure` saves and shows: result.plot("energy").figure.savefig("energy.png")."""
+        from pliant.view.figure import plot
+
+        return plot(self, what, ax=ax, window=window, times=times, magnify=magnify)
+
+    def video(
+        self,
+        path: str | Path,
+        *,
+        fps: float | None = None,
+        speed: float | None = None,
+        magnify: float = 1.0,
+        size: tuple[int, int] | None = None,
+        progress: Callable[[float, float], None] | None = None,
+    ) -> None:
+        """Write the moving robot as .mp4 or .gif.
+
+        fps: frames a second (30; gif 25). speed: seconds of the run per second of the video (1 for runs of 4 to 20 s,
+        else such that the video lasts some seconds). magnify: factor on the deformation of beams. size: (width, height)
+        in pixels. progress(frame, frames) is called after every frame."""
+        from pliant.view.video import write_video
+
+        write_video(self, path, fps=fps, speed=speed, magnify=magnify, size=size, progress=progress)
 
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];

@@ -32,6 +32,7 @@ class Words:
     text: str
     anchor: Literal["start", "middle", "end"] = "start"
     look: str = ""
+    size: float = 1.0  # times that of labels
 
 
 @dataclass(frozen=True)

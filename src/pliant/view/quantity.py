@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.model.columns import coordinate_columns, output_columns, velocity_columns
+from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
 from pliant.model.model import Output
 from pliant.result import Result
 from pliant.view.svg import Array
@@ -80,11 +80,14 @@ class Quantities:
         if quantity.endswith(".rate") and quantity.removesuffix(".rate") in model.velocities:
             return self.times, self.state[1][:, model.velocities.index(quantity.removesuffix(".rate"))]
         if quantity == "total":
-            return self._rows(self.total)
+            return self.rows(self.total)
         if quantity in result.energy:
-            return self._rows(result.energy[quantity])
+            return self.rows(result.energy[quantity])
         if quantity == "contacts" or quantity.startswith("contacts."):
             return self._contact_count(quantity.partition(".")[2])
+        commands = [column.name for column in command_columns(model)]
+        if quantity in commands:
+            return self._command(commands.index(quantity))
         name, column = _component(quantity)
         if name in result.outputs and column < result.outputs[name].shape[1]:
             return self._output(name, column)
@@ -96,6 +99,7 @@ class Quantities:
         yield from (f"{name}.rate" for name in self.result.model.velocities)
         for name, values in self.result.outputs.items():
             yield from (f"{name}[{k}]" for k in range(values.shape[1]))
+        yield from (column.name for column in command_columns(self.result.model))
         yield from ("total", *self.result.energy)
         if len(self.result.contacts):
             yield from ("contacts", *(f"contacts.{point}" for point in dict.fromkeys(self.result.contacts["point"])))
@@ -142,7 +146,7 @@ class Quantities:
         scale = float(np.max(moved))
         return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0 else 1.0))
 
-    def _rows(self, values: Array) -> tuple[Array, Array]:
+    def rows(self, values: Array) -> tuple[Array, Array]:
         """What is known at the rows only."""
         t = self.result.t
         low, high = self.window or (-np.inf, np.inf)
@@ -151,8 +155,19 @@ class Quantities:
 
     def _output(self, name: str, column: int) -> tuple[Array, Array]:
         if self.outputs is None:
-            return self._rows(self.result.outputs[name][:, column])
+            return self.rows(self.result.outputs[name][:, column])
         return self.times, self.outputs[name][:, column]
+
+    def _command(self, column: int) -> tuple[Array, Array]:
+        """What a motor was told: held from one instant to the next, a staircase."""
+        assert self.result.commands is not None
+        t, values = self.result.commands[:, 0], self.result.commands[:, 1 + column]
+        low, high = self.window or (float(t[0]), float(t[-1]))
+        changes = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1])
+        first = max(int(np.searchsorted(t[changes], low, side="right")) - 1, 0)
+        changes = changes[first : int(np.searchsorted(t[changes], high))]
+        starts = np.maximum(t[changes], low)
+        return np.repeat(np.append(starts, high), 2)[1:-1], np.repeat(values[changes], 2)
 
     def _contact_count(self, point: str) -> tuple[Array, Array]:
         """How many contacts have begun, of one point or of all: a staircase."""
@@ -174,38 +189,49 @@ def _component(quantity: str) -> tuple[str, int]:
 # --- charts of a model that brings none of its own --------------------------------------------------------------
 
 
+COORDINATES = (
+    ("angle", "Angles"),
+    ("length", "Positions"),
+    ("other", "Attitudes"),
+    ("deflection", "Modal deflections"),
+    ("twist", "Modal twists"),
+)
+RATES = (
+    ("angle", "Angular rates"),
+    ("length", "Speeds"),
+    ("deflection", "Modal rates"),
+    ("twist", "Modal twist rates"),
+)
+
+
 def default_panels(result: Result) -> tuple[Chart, ...]:
     """Coordinates and rates (angles and lengths apart), then every output."""
+    return (*coordinate_panels(result), *rate_panels(result), *output_panels(result))
+
+
+def coordinate_panels(result: Result) -> tuple[Chart, ...]:
+    """Coordinates, one kind in a chart."""
+    return _by_kind(coordinate_columns(result.model), COORDINATES)
+
+
+def rate_panels(result: Result) -> tuple[Chart, ...]:
+    """Velocities, one kind in a chart."""
+    return _by_kind(velocity_columns(result.model), RATES)
+
+
+def output_panels(result: Result) -> tuple[Chart, ...]:
+    """Every output."""
+    asked = [output for output in result.model.outputs if output.name in result.outputs]
+    return tuple(chart for output in asked for chart in output_charts(result, output))
+
+
+def _by_kind(columns: Sequence[Column], kinds: Sequence[tuple[str, str]]) -> tuple[Chart, ...]:
     charts: list[Chart] = []
-    for title, unit, names in _groups(result):
-        charts += _split(title, unit, names)
-    for output in result.model.outputs:
-        if output.name in result.outputs:
-            charts += output_charts(result, output)
+    for kind, title in kinds:
+        own = [column for column in columns if column.kind == kind]
+        names = [(column.name.removesuffix(".rate"), column.name) for column in own]
+        charts += _split(title, own[0].unit, names) if own else []
     return tuple(charts)
-
-
-def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    coordinates, velocities = coordinate_columns(result.model), velocity_columns(result.model)
-    for kind, title, unit in (
-        ("angle", "Angles", "rad"),
-        ("length", "Positions", "m"),
-        ("other", "Attitudes", ""),
-        ("deflection", "Modal deflections", "m"),
-        ("twist", "Modal twists", "rad"),
-    ):
-        yield title, unit, [(column.name, column.name) for column in coordinates if column.kind == kind]
-    for kind, title, unit in (
-        ("angle", "Angular rates", "rad/s"),
-        ("length", "Speeds", "m/s"),
-        ("deflection", "Modal rates", "m/s"),
-        ("twist", "Modal twist rates", "rad/s"),
-    ):
-        yield (
-            title,
-            unit,
-            [(column.name.removesuffix(".rate"), column.name) for column in velocities if column.kind == kind],
-        )
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:
