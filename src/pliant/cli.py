@@ -59,20 +59,34 @@ def run(
     case_or_file: CaseArgument,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the results")] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="also write the moving robot: .mp4 or .gif")
+    ] = None,
+    exports: Annotated[
+        list[Path] | None,
+        typer.Option("--export", metavar="FILE", help="also write all columns: .csv or .mat (MATLAB); may be repeated"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
 
     pliant run two-link-arm --set force=0.2 --set rtol=1e-10 --out my-run
-    """
-    from pliant.job import prepare_job, run_job
 
-    job = prepare_job(case_or_file, parse_assignments(settings or []), out)
+    pliant run falling-chain --video chain.mp4 --export chain.csv
+    """
+    from pliant.job import prepare_job, run_job, write_extras
+
+    job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or ())
     compile_first()
     with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
         outcome = run_job(job, progress)
     if not quiet:
         print_outcome(outcome)
+    if job.video or job.exports:
+        with progress_bar("video", not quiet and sys.stderr.isatty(), "frame {:.0f} of {:.0f}") as progress:
+            written = write_extras(outcome, progress)
+        if not quiet:
+            print(f"written: {', '.join(map(str, written))}")
     word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
     for reason in outcome.reasons:
         print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)

@@ -321,6 +321,11 @@ class Result:
 
         write_mat(self, Path(path))
 
+    def _repr_html_(self) -> str:
+        from pliant.view.notebook import result_html
+
+        return result_html(self)
+
     def __repr__(self) -> str:
         end = f"t = {self.t[-1]:g} s" if len(self.t) else "no rows"
         residual = self.audit.get("energy_residual", float("nan"))

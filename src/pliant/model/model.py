@@ -144,6 +144,12 @@ class Model:
         more = ", ..." if len(self.links) > 8 else ""
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.velocities)} velocities: {joints}{more}>"
 
+    def _repr_html_(self) -> str:
+        # the one way up: notebooks ask the object itself
+        from pliant.view.notebook import model_html
+
+        return model_html(self)
+
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ MARGIN = 56.0  # [px]
 STAMP = 50.0  # [px] height of the time and the name at the top
 USUAL = (4.0, 20.0)  # [s] a run this long is shown in real time
 SHOWN = 8.0  # [s] others are slowed or quickened to about so long
+FAR = 12.0  # times its own size a robot may travel before the camera follows it
+SMOOTH = 8  # frames before and after, for a camera that follows
 MOST_FRAMES = 20_000
 FLASH = 0.25  # [s] of the video: how long a contact glows after its end
 TRAIL = 2.0  # [s] of the video: how much of a path is shown
@@ -163,7 +166,7 @@ class Film:
         heights = (self.inner[1], self.inner[1])
         self.canvas, self.everything, self.floor = stage(self.scene, self.points, REFERENCE, heights, MARGIN)
         self.all_points = np.concatenate(self.points)
-        self.follows = extent(self.everything) > 4 * max(map(extent, self.points))
+        self.follows = extent(self.everything) > FAR * max(map(extent, self.points))
         self.corner = free_corner(self.canvas, self.all_points)
         if self.corner[1] < STAMP:
             self.corner = self.corner + np.array([0.0, STAMP])
@@ -183,17 +186,18 @@ class Film:
             yield raster.pixels()
 
     def _followed(self, k: int) -> Canvas:
-        """The canvas at the scale at which every pose fits, centred on the robot, smoothly."""
-        span = 8
-        near = np.concatenate(self.points[max(0, k - span) : k + span + 1])
-        scale = min(
-            fit(self.scene.view, part, *self._fitting()).scale
-            for part in self.points[:: max(1, len(self.points) // 20)]
-        )
-        return replace(fit(self.scene.view, near, *self._fitting()), scale=0.6 * scale)
+        """Centred on the robot, smoothly."""
+        span = min(SMOOTH, k, len(self.points) - 1 - k)
+        centre = np.mean([self._fitted(points).centre for points in self.points[k - span : k + span + 1]], axis=0)
+        return replace(self._fitted(self.points[k]), scale=self._close_up, centre=centre)
 
-    def _fitting(self) -> tuple[float, tuple[float, float], float]:
-        return REFERENCE, (self.inner[1], self.inner[1]), MARGIN
+    def _fitted(self, points: Array) -> Canvas:
+        return fit(self.scene.view, points, REFERENCE, (self.inner[1], self.inner[1]), MARGIN)
+
+    @cached_property
+    def _close_up(self) -> float:
+        """The scale at which every pose fits, with some of its way."""
+        return 0.6 * min(self._fitted(points).scale for points in self.points)
 
     def _still(self, canvas: Canvas) -> list[Layer]:
         marks = backdrop(self.scene, canvas, self.everything, self.all_points, self.floor)
