@@ -175,13 +175,13 @@ class Film:
     def frames(self) -> Iterator[Frame]:
         raster = Raster(*self.size, self.zoom)
         if not self.follows:
-            raster.draw(self._still(self.canvas))
+            raster.draw(self._still(self.canvas, self.all_points))
             raster.keep()
         for k in range(len(self.scene.times)):
             canvas = self._followed(k) if self.follows else self.canvas
             raster.clear()
             if self.follows:
-                raster.draw(self._still(canvas))
+                raster.draw(self._still(canvas, self._around(k)))
             raster.draw(self._moving(k, canvas))
             yield raster.pixels()
 
@@ -191,6 +191,11 @@ class Film:
         centre = np.mean([self._fitted(points).centre for points in self.points[k - span : k + span + 1]], axis=0)
         return replace(self._fitted(self.points[k]), scale=self._close_up, centre=centre)
 
+    def _around(self, k: int) -> Array:
+        """Corners of a box around pose k, always as large."""
+        middle, reach = self.points[k].mean(axis=0), 3.0 * max(map(extent, self.points))
+        return np.stack([middle - reach, middle + reach])
+
     def _fitted(self, points: Array) -> Canvas:
         return fit(self.scene.view, points, REFERENCE, (self.inner[1], self.inner[1]), MARGIN)
 
@@ -199,8 +204,8 @@ class Film:
         """The scale at which every pose fits, with some of its way."""
         return 0.6 * min(self._fitted(points).scale for points in self.points)
 
-    def _still(self, canvas: Canvas) -> list[Layer]:
-        marks = backdrop(self.scene, canvas, self.everything, self.all_points, self.floor)
+    def _still(self, canvas: Canvas, points: Array) -> list[Layer]:
+        marks = backdrop(self.scene, canvas, self.everything, points, self.floor)
         signs = [*triad(canvas, self.corner), *scale_bar(canvas), *deformation_words(self.scene, canvas)]
         return [Layer([*marks, *signs])]
 
