@@ -184,7 +184,7 @@ def test_given_axes_are_used_and_returned(whip):
         ("energi", {}, "energy_error"),
         ("hinge", {"window": (2.0, 3.0)}, "holds nothing of the run"),
         ("hinge", {"window": "all"}, "no pair of times"),
-        ("hinge", {"times": [0.1]}, "for the picture of the robot"),
+        ("hinge", {"times": np.array([0.1, 0.2])}, "for the picture of the robot"),
         ("robot", {"times": [99.0]}, "outside the run"),
     ],
 )

@@ -82,14 +82,14 @@ def run(
         outcome = run_job(job, progress)
     if not quiet:
         print_outcome(outcome)
+    word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
+    for reason in outcome.reasons:
+        print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
     if job.video or job.exports:
         with progress_bar("video", not quiet and sys.stderr.isatty(), "frame {:.0f} of {:.0f}") as progress:
             written = write_extras(outcome, progress)
         if not quiet:
             print(f"written: {', '.join(map(str, written))}")
-    word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
-    for reason in outcome.reasons:
-        print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
     if outcome.reasons:
         raise typer.Exit(1)
 

@@ -39,9 +39,8 @@ def plot(
     window = checked_window(result, window)
     if what == "robot":
         return _robot(result, ax, times, magnify)
-    for name, value, default in (("times", times, None), ("magnify", magnify, 1.0)):
-        if value is not default and value != default:
-            raise ModelError(f'plot: {name} is for the picture of the robot; leave it out, or plot("robot")')
+    if times is not None or magnify != 1:
+        raise ModelError('plot: times and magnify are for the picture of the robot; leave them out, or plot("robot")')
     if what is None:
         if ax is not None:
             raise ModelError("plot: the overview needs a figure of its own; leave ax out, or say what to plot")

@@ -16,6 +16,7 @@ from pliant.files import whole_file
 from pliant.result import Result
 from pliant.view.chart import nice_step
 from pliant.view.marks import Layer, Mark, Words, circle, line, polygon
+from pliant.view.palette import Colour, colours, looks, mixed
 from pliant.view.pose import pose, undeformed
 from pliant.view.projection import Canvas, fit
 from pliant.view.quantity import dense_range, has_dense
@@ -63,8 +64,10 @@ def write_video(
     """See Result.video."""
     path, suffix = Path(path), video_format(path)
     width, height = _size(size or SIZES[suffix])
-    if not has_dense(result):
+    if result.dense is None:
         raise ModelError("video: this run kept no dense output; call simulate with dense=True (the default)")
+    if not has_dense(result):
+        raise ModelError("video: this run ended at its start, so nothing moves")
     fps = _positive("fps", FORMATS[suffix] if fps is None else fps)
     # a gif counts hundredths of a second
     fps = 100.0 / max(round(100.0 / min(fps, FASTEST_GIF)), 2) if suffix == ".gif" else fps
@@ -141,14 +144,26 @@ def _write_mp4(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int,
 def _write_gif(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int, int]) -> None:
     from PIL import Image
 
-    # the last frame has most of everything on it; one palette for all, so that nothing flickers
-    images = [Image.fromarray(frame).convert("RGB") for frame in frames]
-    palette = images[-1].quantize(128, method=Image.Quantize.MEDIANCUT)
-    plain = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value for colour in _gif_colours() for value in colour])
+    # one palette for all, so that nothing flickers; frame by frame, so that it fits into memory
+    plain = (
+        Image.fromarray(frame).convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames
+    )
+    options = {"save_all": True, "append_images": plain, "duration": round(1000 / fps), "loop": 0, "optimize": False}
     with path.open("wb") as file:
-        plain[0].save(
-            file, "GIF", save_all=True, append_images=plain[1:], duration=round(1000 / fps), loop=0, optimize=False
-        )
+        next(plain).save(file, "GIF", **options)
+
+
+def _gif_colours() -> list[Colour]:
+    """All that is on a picture, and what smooth edges make of it: each colour over the card, and over each other."""
+    own = list(dict.fromkeys(colour for look in looks().values() for colour in (look.fill, look.stroke) if colour))
+    shades = [
+        mixed(colour, share, colours()["card"]) for colour in own for share in np.linspace(0.125, 1.0, 8).tolist()
+    ]
+    faces = [colours()[name] for name in ("link", "face-top", "face-left", "face-right")]
+    edges = [mixed(colours()["edge"], share, face) for face in faces for share in (0.2, 0.4, 0.6, 0.8)]
+    return list(dict.fromkeys([colours()["card"], *own, *edges, *shades]))[:256]
 
 
 # --- frames -------------------------------------------------------------------------------------------------------
