@@ -43,6 +43,7 @@ def test_gif_lasts_as_long_as_the_run_over_the_speed(ball, tmp_path):
     # pillow joins equal frames and adds their times
     assert sum(duration for duration, _ in frames) == 61 * 50
     assert frames[0][1].shape == (180, 320, 3)
+    assert tuple(frames[0][1][2, 100]) == colours()["card"]
     assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
 
 

@@ -163,7 +163,10 @@ def _gif_colours() -> list[Colour]:
     ]
     faces = [colours()[name] for name in ("link", "face-top", "face-left", "face-right")]
     edges = [mixed(colours()["edge"], share, face) for face in faces for share in (0.2, 0.4, 0.6, 0.8)]
-    return list(dict.fromkeys([colours()["card"], *own, *edges, *shades]))[:256]
+    card = colours()["card"]
+    # pillow looks up roughly: nothing that it could take for the card
+    distinct = [colour for colour in (*own, *edges, *shades) if max(abs(np.subtract(colour, card))) > 12]
+    return list(dict.fromkeys([card, *distinct]))[:256]
 
 
 # --- frames -------------------------------------------------------------------------------------------------------
