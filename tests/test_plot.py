@@ -26,9 +26,10 @@ from pliant import (
     Rectangle,
     Rod,
 )
+from pliant.view.contact_charts import impact_windows
 from pliant.view.palette import colours, looks
 from pliant.view.svg import stylesheet
-from pliant.view.topics import TOPICS, impact_windows
+from pliant.view.topics import TOPICS
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from pliant.errors import ModelError
 from pliant.result import Result
 from pliant.view.chart import N_COLOURS, Curve, Drawing, decimate, value_range
+from pliant.view.contact_charts import Window
 from pliant.view.marks import Layer, Mark, Words
 from pliant.view.palette import Colour, colours, looks, mixed
 from pliant.view.projection import Canvas
 from pliant.view.robot import ghost_layers
 from pliant.view.scene import make_scene
-from pliant.view.topics import TOPICS, Window, checked_window, named_drawings, overview_drawings, topic_drawings
+from pliant.view.topics import TOPICS, checked_window, named_drawings, overview_drawings, topic_drawings
 
 WIDE, HIGH = 5.6, 2.9  # of a chart [in]
 PICTURE_WIDTH = 11.2  # of a robot [in]

@@ -14,24 +14,18 @@ from pliant.model.messages import closest, listed
 from pliant.result import Result
 from pliant.view.beam_charts import beam_drawings
 from pliant.view.chart import Curve, Drawing
+from pliant.view.contact_charts import Touching, Window, contact_drawings
 from pliant.view.quantity import (
     Panel,
     Quantities,
     coordinate_panels,
-    dense_range,
     has_dense,
     output_charts,
     output_panels,
     rate_panels,
 )
-from pliant.view.svg import Array
 
 ROUNDING = 1e-17  # relative energy errors below it are drawn as this
-MOST_ZOOMS = 8
-MOST_POINTS = 8  # of contact in one chart
-FINE, PER_CONTACT = 800, 65  # instants over all the run, and within each contact
-SHORT = 0.1  # of the run: longer contacts are no impacts
-Window = tuple[float, float] | None
 
 
 # --- by name ------------------------------------------------------------------------------------------------------
@@ -124,64 +118,6 @@ def error_drawing(quantities: Quantities) -> Drawing:
     return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True)
 
 
-# --- contacts -----------------------------------------------------------------------------------------------------
-
-
-def contact_drawings(result: Result, window: Window) -> list[Drawing]:
-    """Normal and friction forces of the points that touched, then a close look at the strongest impacts."""
-    first, last = dense_range(result)
-    low, high = window or (first, last)
-    impacts = [part for part in impact_windows(result) if low <= part[1] and part[0] <= high]
-    spans = [(max(low, first), min(high, last), FINE), *((*part, PER_CONTACT) for part in impacts)]
-    times = np.unique(np.concatenate([np.linspace(*span) for span in spans] + [_rows(result, low, high)]))
-    forces = result.contact_forces(np.clip(times, first, last))
-    touched = {(str(row["contact"]), str(row["point"])) for row in result.contacts}
-    normal, friction = (np.linalg.norm(part, axis=2) for part in (forces.normal, forces.friction))
-    order = [k for k in np.argsort(-normal.max(axis=0), kind="stable").tolist() if forces.names[k] in touched]
-    chosen = sorted(order[:MOST_POINTS])
-    several = len({contact for contact, _ in touched}) > 1
-    labels = [": ".join(forces.names[k]) if several else forces.names[k][1] for k in chosen]
-    some = f" ({len(chosen)} of {len(order)} points)" if len(order) > len(chosen) else ""
-    drawings = [_force_drawing(f"Normal forces{some}", labels, forces.t, normal[:, chosen])]
-    if np.any(friction[:, chosen]):
-        drawings.append(_force_drawing(f"Friction forces{some}", labels, forces.t, friction[:, chosen]))
-    peaks = [normal[(forces.t >= a) & (forces.t <= b)].max(initial=0.0) for a, b in impacts]
-    strongest = sorted(np.argsort(peaks)[::-1][:MOST_ZOOMS].tolist())
-    for a, b in (impacts[k] for k in strongest):
-        inside = (forces.t >= a) & (forces.t <= b)
-        own = [k for k in chosen if np.any(normal[inside, k])]
-        t = 1e3 * (forces.t[inside] - a)
-        # dashes show what lies under them: often several points touch alike
-        curves = [Curve(labels[chosen.index(k)], t, normal[inside, k], place % 2 == 1) for place, k in enumerate(own)]
-        drawings.append(
-            Drawing(f"Impact at {a:.5g} s", "N", tuple(curves), across=f"after {a:.7g} s", across_unit="ms")
-        )
-    return drawings
-
-
-def _force_drawing(title: str, labels: Sequence[str], t: Array, values: Array) -> Drawing:
-    return Drawing(title, "N", tuple(Curve(label, t, values[:, k]) for k, label in enumerate(labels)), is_wide=True)
-
-
-def impact_windows(result: Result) -> list[tuple[float, float]]:
-    """Spans of time that hold short contacts, a little wider; those that overlap are one."""
-    log, (first, last) = result.contacts, dense_range(result)
-    lengths = log["t_end"] - log["t_start"]
-    is_short = lengths <= SHORT * (last - first)  # not those that last until the end
-    spans = np.column_stack([log["t_start"], log["t_end"], 0.2 * lengths])[is_short]
-    merged: list[tuple[float, float]] = []
-    for start, end, air in spans[np.argsort(spans[:, 0])].tolist():
-        if merged and start - air <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end + air))
-        else:
-            merged.append((start - air, end + air))
-    return [(max(a, first), min(b, last)) for a, b in merged]
-
-
-def _rows(result: Result, low: float, high: float) -> Array:
-    return result.t[(result.t >= low) & (result.t <= high)]
-
-
 # --- by topic -----------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +163,7 @@ def overview_drawings(result: Result, window: Window) -> list[Drawing]:
     """A few charts that tell most of a run."""
     drawings = [*TOPICS["coordinates"](result, window)[:2]]
     if len(result.contacts) and has_dense(result):
-        drawings += contact_drawings(result, window)[:1]
+        drawings += Touching(result, window).force_drawings()[:1]
     else:
         drawings += TOPICS["speeds"](result, window)[:1]
     return [*drawings, *TOPICS["energy"](result, window), *TOPICS["energy_error"](result, window)]
