@@ -20,6 +20,7 @@ from pliant.system.phases import Phases
 if TYPE_CHECKING:
     import xarray
 
+    from pliant.contact_forces import ContactForces
     from pliant.dynamics import Prepared
     from pliant.section_forces import Sections
 
@@ -141,6 +142,22 @@ class Result:
         found = prepare(self.model, self.settings["formulation"]).outputs(times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
 
+    def contact_forces(self, t: ArrayLike) -> ContactForces:
+        """Normal and friction force on every contact point at any times of the run, and where they act."""
+        from pliant.contact_forces import contact_forces
+        from pliant.dynamics import prepare
+
+        times = np.sort(np.atleast_1d(np.asarray(t, dtype=np.float64)))
+        assert self.phases is not None
+        handle = prepare(self.model, self.settings["formulation"])
+        return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
+
+    def mass_centre(self, t: ArrayLike | None = None) -> Array:
+        """Mass centre of all bodies at times, or at the rows: (times, 3) world [m]."""
+        from pliant.dynamics import prepare
+
+        return prepare(self.model).mass_centres(self._bent(t, 1.0))
+
     def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
@@ -160,6 +177,13 @@ class Result:
         assert self.phases is not None
         forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
         return x, sections.values(quantity, forces[np.argsort(order)])
+
+    def bending_moment(self, beam: str, t: ArrayLike) -> Array:
+        """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
+        bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
+        lengths = {each.name: each.length for each in self.model.beams}
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        return self._sections(beam, np.linspace(0.0, lengths[beam], STATIONS)).bending(self.state_at(times))
 
     def _sections(self, beam: str, x: Array) -> Sections:
         """Of one beam; kept, since they take a moment to get ready."""

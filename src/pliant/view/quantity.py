@@ -187,35 +187,51 @@ def _component(quantity: str) -> tuple[str, int]:
 # --- charts of a model that brings none of its own --------------------------------------------------------------
 
 
+COORDINATES = (
+    ("angle", "Angles", "rad"),
+    ("length", "Positions", "m"),
+    ("other", "Attitudes", ""),
+    ("deflection", "Modal deflections", "m"),
+    ("twist", "Modal twists", "rad"),
+)
+RATES = (
+    ("angle", "Angular rates", "rad/s"),
+    ("length", "Speeds", "m/s"),
+    ("deflection", "Modal rates", "m/s"),
+    ("twist", "Modal twist rates", "rad/s"),
+)
+
+
 def default_panels(result: Result) -> tuple[Chart, ...]:
     """Coordinates and rates (angles and lengths apart), then every output."""
+    return (*coordinate_panels(result), *rate_panels(result), *output_panels(result))
+
+
+def coordinate_panels(result: Result) -> tuple[Chart, ...]:
+    """Coordinates, one kind in a chart."""
+    columns = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
     charts: list[Chart] = []
-    for title, unit, names in _groups(result):
-        charts += _split(title, unit, names)
+    for kind, title, unit in COORDINATES:
+        charts += _split(title, unit, [(name, name) for name, of in columns if of == kind])
+    return tuple(charts)
+
+
+def rate_panels(result: Result) -> tuple[Chart, ...]:
+    """Velocities, one kind in a chart."""
+    columns = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
+    charts: list[Chart] = []
+    for kind, title, unit in RATES:
+        charts += _split(title, unit, [(name, f"{name}.rate") for name, of in columns if of == kind])
+    return tuple(charts)
+
+
+def output_panels(result: Result) -> tuple[Chart, ...]:
+    """Every output."""
+    charts: list[Chart] = []
     for output in result.model.outputs:
         if output.name in result.outputs:
             charts += _output_charts(output.name, output.quantity, result.outputs[output.name].shape[1])
     return tuple(charts)
-
-
-def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
-    velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
-    for kind, title, unit in (
-        ("angle", "Angles", "rad"),
-        ("length", "Positions", "m"),
-        ("other", "Attitudes", ""),
-        ("deflection", "Modal deflections", "m"),
-        ("twist", "Modal twists", "rad"),
-    ):
-        yield title, unit, [(name, name) for name, of in coordinates if of == kind]
-    for kind, title, unit in (
-        ("angle", "Angular rates", "rad/s"),
-        ("length", "Speeds", "m/s"),
-        ("deflection", "Modal rates", "m/s"),
-        ("twist", "Modal twist rates", "rad/s"),
-    ):
-        yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
 
 
 def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
