@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,19 @@ class Page:
         return [chart["title"] for chart in self.data["charts"]]
 
 
+class Tags(HTMLParser):
+    """Which elements and attributes a page has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
 def check_page(text: str) -> Page:
     """One file that fetches nothing, small; every chart has a card, every array is used and the film is finite."""
     assert len(text.encode()) < 8_000_000
@@ -104,7 +118,11 @@ def check_page(text: str) -> Page:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     assert found
     markup = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
-    assert not re.search(r"<link|<[^>]*\b(src|href)=|url\(|@import|https?:", markup)
+    tags = Tags()
+    tags.feed(text)
+    assert not {name for name in tags.attributes if name in ("src", "href", "style") or name.startswith("on")}
+    assert not tags.names & {"link", "img", "iframe", "base", "object", "embed"}
+    assert not re.search(r"url\(|@import", text[: text.index("</style>")])
     page = Page(markup, json.loads(found[1]))
     assert re.findall(r'data-chart="(\d+)"', markup) == [str(k) for k in range(len(page.data["charts"]))]
     for chart in page.data["charts"]:
@@ -227,7 +245,7 @@ def test_words_cannot_leave_their_place(arm: Result, tmp_path: Path) -> None:
     page = check_page(text)
     assert page.data["title"] == evil
     assert page.data["runs"][0]["label"] == evil
-    assert not re.search(r"<img|<!--|<script|alert\(1\)>", page.markup)
+    assert "<!--" not in page.markup
     # data, plotly, our own script, and no other
     assert text.count("</script>") == 3
 
