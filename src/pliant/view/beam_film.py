@@ -65,13 +65,17 @@ def _turns(R: Array) -> Array:
 
 
 def _few_shapes(values: Array) -> tuple[Array, Array]:
-    """weights (times, rank) and basis (rank, columns) whose product is values, to about KEPT of the largest."""
-    scale = float(np.max(np.abs(values), initial=0.0)) or 1.0
-    # principal directions of the columns, largest first; far cheaper than all singular vectors
-    squares, V = np.linalg.eigh((values / scale).T @ (values / scale))
-    is_kept = np.sqrt(np.maximum(squares, 0.0)) > KEPT
-    basis = V[:, is_kept][:, ::-1].T if np.any(is_kept) else np.zeros((1, values.shape[1]))
-    return values @ basis.T, basis
+    """weights (times, rank) and basis (rank, columns) whose product is values, to KEPT of the largest entry.
+
+    The instant that is told worst so far gives the next shape; bending is a few modes, so a few do."""
+    left = values / (float(np.max(np.abs(values), initial=0.0)) or 1.0)
+    basis: list[Array] = []
+    while len(basis) < values.shape[1] and np.max(np.abs(left)) > KEPT:
+        worst = left[np.argmax(np.einsum("ij,ij->i", left, left))]
+        basis.append(worst / np.linalg.norm(worst))
+        left = left - np.outer(left @ basis[-1], basis[-1])
+    shapes = np.stack(basis) if basis else np.zeros((1, values.shape[1]))
+    return values @ shapes.T, shapes
 
 
 def _colour(result: Result, beam: Beam, t: Array, some: Array, arrays: Arrays) -> dict[str, Any] | None:

@@ -178,6 +178,7 @@ function watchCharts(onTime) {
       Plotly.react(plot, chart.curves.map((curve, k) => curveOf(curve, k, chart)), layoutOf(chart), configOf());
   });
   window.addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("main details")) folded.open = true;
     for (const card of document.querySelectorAll(".chart")) if (!card.closest("[data-run][hidden]")) drawChart(card, onTime);
   });
 }

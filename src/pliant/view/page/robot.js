@@ -43,8 +43,7 @@ function shapePieces(pieces, shape, placed, bodyTone) {
   }
   if (shape.line && width < THICKEST) {
     const [a, b] = [0, 3].map((k) => camera.pixels(moved(placed, ...shape.line.slice(k, k + 3))));
-    // an outline: a wider line behind
-    pieces.line(a, b, theme.edge, 2 * width + 1.6, 2 * shape.r);
+    pieces.outline([a, b], 2 * width, 2 * shape.r);
   }
   const points = [];
   for (let k = 0; k < shape.v.length; k += 3) points.push(camera.pixels(moved(placed, shape.v[k], shape.v[k + 1], shape.v[k + 2])));
@@ -76,13 +75,16 @@ function beamPieces(pieces, film, beam, bent, t, show) {
   const thick = Math.max(...beam.half.slice(0, 2)) * camera.scale;
   const stride = film.beams.length > 30 ? 3 : 1;
   if (thick < THINNEST) {
+    const points = sectionPixels(camera, beam, bent);
+    const depth = 0.5 * (points[0][2] + points[beam.n - 1][2]);
+    if (!show.colour) return pieces.path(points, own[Math.round(0.45 * LEVELS)], 2.6, depth);
     for (let s = 0; s + stride < beam.n; s += stride) {
-      const [a, b] = [s, s + stride].map((k) => camera.pixels(bent.p.subarray(3 * k, 3 * k + 3)));
       const tones = beamTones(film, beam, own, t, s, show);
-      pieces.line(a, b, tones[Math.round((show.colour ? 0.6 : 0.45) * LEVELS)], 2.6);
+      pieces.line(points[s], points[s + stride], tones[Math.round(0.6 * LEVELS)], 2.6);
     }
     return;
   }
+  outlineBeam(pieces, beam, bent);
   const outline = beam.round ? ROUND : SQUARE;
   const n = outline.corners.length;
   const rings = [];
@@ -97,7 +99,6 @@ function beamPieces(pieces, film, beam, bent, t, show) {
   }
   for (let s = 0; s + stride < beam.n; s += stride) {
     const tones = beamTones(film, beam, own, t, s, show);
-    outlinePiece(pieces, beam, bent, s, s + stride);
     for (let k = 0; k < n; k++) {
       const next = (k + 1) % n;
       const normal = turn(bent.R, 9 * s, 0, ...outline.normals[k]);
@@ -108,17 +109,25 @@ function beamPieces(pieces, film, beam, bent, t, show) {
   pieces.polygon(rings[beam.n - 1], turn(bent.R, 9 * (beam.n - 1), 1, 0, 0), own, theme.edge);
 }
 
-// A wider line behind a piece of a beam, as high as its section looks from here.
-function outlinePiece(pieces, beam, bent, s, next) {
+// A wider line behind a beam, as high as its sections look from here; tapered ones do without.
+function outlineBeam(pieces, beam, bent) {
   const { camera } = pieces;
-  const [a, b] = [s, next].map((k) => camera.pixels(bent.p.subarray(3 * k, 3 * k + 3)));
+  const points = sectionPixels(camera, beam, bent);
+  const [a, b] = [points[0], points[beam.n - 1]];
   const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
   const [x, y] = [-(b[1] - a[1]) / length, (b[0] - a[0]) / length];
   const across = camera.right.map((value, c) => x * value - y * camera.up[c]);
-  const R = bent.R.subarray(9 * s, 9 * s + 9);
-  const seen = [1, 2].map((axis) => Math.abs(R[axis] * across[0] + R[3 + axis] * across[1] + R[6 + axis] * across[2]) * beam.half[2 * s + axis - 1]);
+  const R = bent.R;
+  const seen = [1, 2].map((axis) => Math.abs(R[axis] * across[0] + R[3 + axis] * across[1] + R[6 + axis] * across[2]) * beam.half[axis - 1]);
   const half = Math.max(camera.scale * (beam.round ? Math.hypot(...seen) : seen[0] + seen[1]), THINNEST);
-  if (half < THICKEST) pieces.line(a, b, theme.edge, 2 * half + 1.6, 2 * Math.max(beam.half[2 * s], beam.half[2 * s + 1]));
+  const isEven = beam.half[0] === beam.half[2 * beam.n - 2];
+  if (half < THICKEST && isEven) pieces.outline(points, 2 * half, 2 * Math.max(beam.half[0], beam.half[1]));
+}
+
+function sectionPixels(camera, beam, bent) {
+  const points = [];
+  for (let s = 0; s < beam.n; s++) points.push(camera.pixels(bent.p.subarray(3 * s, 3 * s + 3)));
+  return points;
 }
 
 // Straight beams, dashed, where the deformation is enlarged.

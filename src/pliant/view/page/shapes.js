@@ -26,10 +26,11 @@ class Pieces {
   }
 
   // points: pixels and depths [x, y, depth]; seen from the back it is left out.
-  polygon(points, normal, tones, edge = "", isOpen = false) {
+  polygon(points, normal, tones, edge = "") {
     const { toward } = this.camera;
     const facing = normal[0] * toward[0] + normal[1] * toward[1] + normal[2] * toward[2];
-    if (facing <= 0 && !isOpen) return;
+    // edge on counts as not seen
+    if (facing <= 1e-6) return;
     let depth = 0;
     for (const point of points) depth += point[2];
     this.all.push({ depth: depth / points.length, points, fill: tones[lightLevel(this.camera, normal)], edge });
@@ -39,8 +40,18 @@ class Pieces {
     this.all.push({ depth: centre[2], centre, radius, tones, edge });
   }
 
-  line(a, b, colour, width, behind = 0) {
-    this.all.push({ depth: 0.5 * (a[2] + b[2]) - behind, points: [a, b], stroke: colour, width });
+  line(a, b, colour, width) {
+    this.path([a, b], colour, width, 0.5 * (a[2] + b[2]));
+  }
+
+  path(points, colour, width, depth) {
+    this.all.push({ depth, points, stroke: colour, width });
+  }
+
+  // A wider path behind all of a body's own pieces.
+  outline(points, width, behind) {
+    const depth = points.reduce((least, point) => Math.min(least, point[2]), Infinity) - behind;
+    this.path(points, theme.edge, width + 1.6, depth);
   }
 
   draw(ctx) {
