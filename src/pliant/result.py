@@ -162,10 +162,7 @@ class Result:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
         quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
-        lengths = {each.name: each.length for each in self.model.beams}
-        if beam not in lengths:
-            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
-        x = np.linspace(0.0, lengths[beam], STATIONS)
+        x = self._places(beam)
         if quantity == "position":
             return x, self.stations(t)[beam][1]
         if quantity not in get_args(BeamQuantity):
@@ -181,9 +178,15 @@ class Result:
     def bending_moment(self, beam: str, t: ArrayLike) -> Array:
         """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
         bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
-        lengths = {each.name: each.length for each in self.model.beams}
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
-        return self._sections(beam, np.linspace(0.0, lengths[beam], STATIONS)).bending(self.state_at(times))
+        return self._sections(beam, self._places(beam)).bending(self.state_at(times))
+
+    def _places(self, beam: str) -> Array:
+        """Evenly along a beam, or a message."""
+        lengths = {each.name: each.length for each in self.model.beams}
+        if beam not in lengths:
+            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        return np.linspace(0.0, lengths[beam], STATIONS)
 
     def _sections(self, beam: str, x: Array) -> Sections:
         """Of one beam; kept, since they take a moment to get ready."""
