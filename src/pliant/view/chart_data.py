@@ -12,7 +12,7 @@ from pliant.view.arrays import Arrays
 from pliant.view.chart import Curve, Drawing, decimate
 from pliant.view.quantity import Panel, Quantities
 
-CURVE_ROOM = 1_400_000  # characters of all curves of a page
+CURVE_ROOM = 1_300_000  # characters of all curves of a page
 POINTS = (1500, 1000, 700, 500, 350, 250, 120, 60)  # per curve: the first with which all fit
 
 

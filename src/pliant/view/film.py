@@ -24,6 +24,7 @@ SLIDES = ("prismatic", "cylindrical")
 MOST_TRAILS = 40  # to choose from
 MOST_POINTS = 24  # of contact whose forces are shown
 N_DIRECTIONS = 120  # in which the size of the picture is looked for
+MOST_PLACES = 20_000  # that are looked at for it
 LOOKED_AT = 40  # instants, for the size of the picture
 
 
@@ -39,9 +40,9 @@ def film(result: Result, arrays: Arrays, room: int) -> dict[str, Any] | None:
     posed = replace(result, t=t, q=result.at(t)[0] if has_dense(result) else _rows(result, t))
     R, p = posed.placements()
     beams = posed.stations()
-    some = np.unique(np.linspace(0, len(t) - 1, LOOKED_AT).astype(int)).tolist()
-    looked = [_points(model, R, p, beams, k) for k in some]
-    points = np.concatenate([p.reshape(-1, 3), *looked])
+    looked = _looked_at(model, R, p, beams)
+    every = p.reshape(-1, 3)
+    points = np.concatenate([every[:: 1 + len(every) // MOST_PLACES], *looked])
     low, high = points.min(axis=0), points.max(axis=0)
     origin = 0.5 * (low + high)
     planes = _planes(model, origin)
@@ -150,12 +151,16 @@ def _rails(model: Any, p: Array) -> list[list[float]]:
     return found
 
 
-def _points(model: Any, R: Array, p: Array, beams: dict[str, tuple[Array, Array]], k: int) -> Array:
-    """World points that hold the robot at instant k (n, 3)."""
-    points = [p[k]]
-    for i, parts in enumerate(skeleton(model)):
-        points += [p[k, i] + extreme_points(part) @ R[k, i].T for part in parts]
-    return np.concatenate([*points, *(line[k] for _, line in beams.values())])
+def _looked_at(model: Any, R: Array, p: Array, beams: dict[str, tuple[Array, Array]]) -> list[Array]:
+    """World points that hold the robot, (n, 3) at each of some instants."""
+    ends = [(i, extreme_points(part)) for i, parts in enumerate(skeleton(model)) for part in parts]
+    own = np.concatenate([np.zeros((0, 3)), *(points for _, points in ends)])
+    body = np.repeat([i for i, _ in ends], [len(points) for _, points in ends]).astype(int)
+    found = []
+    for k in np.unique(np.linspace(0, len(p) - 1, LOOKED_AT).astype(int)).tolist():
+        points = p[k, body] + np.einsum("nij,nj->ni", R[k, body], own)
+        found.append(np.concatenate([p[k], points, *(line[k] for _, line in beams.values())]))
+    return found
 
 
 def _quaternions(R: Array) -> Array:

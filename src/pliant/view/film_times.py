@@ -11,7 +11,7 @@ from pliant.view.quantity import dense_range, has_dense
 from pliant.view.svg import Array
 
 MOST_FRAMES = 2000
-LEAST_FRAMES = 60
+LEAST_FRAMES = 20
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,17 @@
 // The robot's own pieces at a pose: bodies as polygons, bent links as bands of polygons along their sections.
 
 const THINNEST = 1.3; // half a thickness [px] below which a line is drawn
+const MANY = 60; // bodies
 const THICKEST = 30; // and up to which an outline is drawn
 
 function bodyPieces(pieces, film, pose, show) {
   film.bodies.forEach((body, i) => {
     const placed = pose.bodies[i];
-    for (const k of body.solids) shapePieces(pieces, film.shapes[k], placed, body.tone);
+    for (const k of body.solids) {
+      // very many bodies: without marks of joints and masses
+      if (film.bodies.length > MANY && film.shapes[k].ball && film.shapes[k].tone !== "body") continue;
+      shapePieces(pieces, film.shapes[k], placed, body.tone);
+    }
     if (body.slides) {
       const seat = film.place(pose, body.parent, body.seat, show.enlarge);
       pieces.line(pieces.camera.pixels(seat), pieces.camera.pixels(placed.p), theme.ground, 2);
