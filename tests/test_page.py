@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from pliant.cases.case import Finding, Lines
 from pliant.job import prepare_job, run_job
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, NormalLaw, Plane
@@ -16,7 +18,7 @@ from pliant.model.flexible import Beam, Damping, Material, Rectangle
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model
 from pliant.simulation import simulate
-from pliant.view.report import write_report
+from pliant.view.report import write_findings, write_report
 
 CHROMIUM = Path("/usr/bin/chromium")
 IN_CI = bool(os.environ.get("CI"))
@@ -253,6 +255,19 @@ def test_several_runs_and_size(browser: Any, tmp_path: Path) -> None:
         assert opened.picture() != before
         assert opened.page.locator("[data-run='0']:visible").count() == 0
         assert opened.page.locator("[data-run='1']:visible").count() > 2
+
+
+def test_findings_alone_show_whole_curves(browser: Any, tmp_path: Path) -> None:
+    """A page without a film; a loop, which ends across where it begins, is seen in full."""
+    turn = np.linspace(0.0, 2 * np.pi, 100)
+    loop = Lines("Loop", "N", "depth", "mm", (("law", 1 - np.cos(turn), np.sin(turn)),))
+    finding = Finding("Loops", "One loop.", charts=(loop,))
+    words = {"title": "Loops", "description": "", "settings": {}, "setting_table": {}}
+    write_findings(tmp_path / "report.html", [finding], **words)
+    with Opened(browser, tmp_path / "report.html") as opened:
+        opened.page.locator(".nsewdrag").first.wait_for()
+        low, high = opened.page.locator(".plot").evaluate("(plot) => plot.layout.xaxis.range")
+        assert (low, high) == pytest.approx((0.0, 2.0), abs=1e-3)  # of 100 points none is at the end itself
 
 
 def long_chain() -> Model:

@@ -73,8 +73,8 @@ def write_report(
         _stage("\n".join(charts), any(films)),
         *(finding_section(finding, book) for finding in findings),
         figures_section(figures or {}, figure_table or {}, compares),
-        *(_side_by_side(variants, panels or (), book) if variants else ()),
         *(of_run(k, contacts_section(run) + events_section(run)) for k, run in enumerate(runs.values())),
+        *(_side_by_side(variants, panels or (), book) if variants else ()),
         *(
             of_run(k, truth_section(run, settings or {}, setting_table or {}))
             for k, run in enumerate(runs.values())
@@ -132,7 +132,7 @@ def _side_by_side(variants: Mapping[str, Result], panels: Sequence[Panel], book:
     }
     for panel in panels:
         cards = [book.panel(windows[label, panel.window], panel, label) for label in variants]
-        yield section(f"{panel.title}, run by run", f'<div class="charts">{"".join(cards)}</div>')
+        yield section(f"{panel.title}, run by run", f'<div class="charts small">{"".join(cards)}</div>')
 
 
 def plotly_script() -> str:

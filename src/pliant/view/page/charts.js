@@ -44,13 +44,21 @@ function axisOf(title, more) {
   };
 }
 
-function layoutOf(chart, isNarrow) {
+// Rows of names above a chart; plotly sets them in columns as wide as the longest.
+function legendRows(chart, width) {
+  const longest = Math.max(0, ...chart.curves.map((curve) => curve.label.length));
+  const perRow = Math.max(1, Math.floor((width - 70) / (52 + 7.4 * longest)));
+  return Math.max(1, Math.ceil(chart.curves.length / perRow));
+}
+
+function layoutOf(chart, width) {
   const bracket = (name, unit) => (unit ? `${name} [${unit}]` : name);
-  const ends = chart.curves.map((curve) => acrossOf(curve)).filter((x) => x.length);
-  const low = Math.min(...ends.map((x) => x[0]));
-  const high = Math.max(...ends.map((x) => x[x.length - 1]));
+  let [low, high] = [Infinity, -Infinity];
+  for (const curve of chart.curves)
+    for (const x of acrossOf(curve)) if (Number.isFinite(x)) [low, high] = [Math.min(low, x), Math.max(high, x)];
+  if (!(low <= high)) [low, high] = [0, 1];
   return {
-    height: CHART_HEIGHT,
+    height: CHART_HEIGHT + 19 * (legendRows(chart, width) - 1),
     margin: { l: 8, r: 12, t: 28, b: 8 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -98,7 +106,7 @@ function drawChart(card, onTime) {
   cursor.className = "cursor";
   const entry = { card, plot, chart, cursor };
   drawn.set(card, entry);
-  Plotly.newPlot(plot, chart.curves.map((curve, k) => curveOf(curve, k, chart)), layoutOf(chart), configOf());
+  Plotly.newPlot(plot, chart.curves.map((curve, k) => curveOf(curve, k, chart)), layoutOf(chart, plot.clientWidth), configOf());
   if (!chart.timed) return;
   plot.append(cursor);
   plot.on("plotly_afterplot", () => placeCursor(entry, clock.t));
@@ -175,7 +183,7 @@ function watchCharts(onTime) {
   for (const card of document.querySelectorAll(".chart")) watcher.observe(card);
   dark.addEventListener("change", () => {
     for (const { plot, chart } of drawn.values())
-      Plotly.react(plot, chart.curves.map((curve, k) => curveOf(curve, k, chart)), layoutOf(chart), configOf());
+      Plotly.react(plot, chart.curves.map((curve, k) => curveOf(curve, k, chart)), layoutOf(chart, plot.clientWidth), configOf());
   });
   window.addEventListener("beforeprint", () => {
     for (const folded of document.querySelectorAll("main details")) folded.open = true;
