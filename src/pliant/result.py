@@ -163,14 +163,17 @@ class Result:
         handle = prepare(self.model, self.settings["formulation"])
         return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
 
+    def mass_centre(self, t: ArrayLike | None = None) -> Array:
+        """Mass centre of all bodies at times, or at the rows: (times, 3) world [m]."""
+        from pliant.dynamics import prepare
+
+        return prepare(self.model).mass_centres(self._bent(t, 1.0))
+
     def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
         quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
-        lengths = {each.name: each.length for each in self.model.beams}
-        if beam not in lengths:
-            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
-        x = np.linspace(0.0, lengths[beam], STATIONS)
+        x = self._places(beam)
         if quantity == "position":
             return x, self.stations(t)[beam][1]
         if quantity not in get_args(BeamQuantity):
@@ -182,6 +185,19 @@ class Result:
         assert self.phases is not None
         forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
         return x, sections.values(quantity, forces[np.argsort(order)])
+
+    def bending_moment(self, beam: str, t: ArrayLike) -> Array:
+        """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
+        bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        return self._sections(beam, self._places(beam)).bending(self.state_at(times))
+
+    def _places(self, beam: str) -> Array:
+        """Evenly along a beam, or a message."""
+        lengths = {each.name: each.length for each in self.model.beams}
+        if beam not in lengths:
+            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        return np.linspace(0.0, lengths[beam], STATIONS)
 
     def _sections(self, beam: str, x: Array) -> Sections:
         """Of one beam; kept, since they take a moment to get ready."""

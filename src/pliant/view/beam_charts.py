@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pliant.model.tree import find_frame
 from pliant.result import Result
-from pliant.view.chart import Curve, Drawing, line_chart
+from pliant.view.chart import Curve, Drawing
 from pliant.view.quantity import dense_range, has_dense
 
 INSTANTS = 201  # looked at
@@ -18,16 +17,6 @@ CHARTS = (
     ("stress", "axial stress", "Pa", ((0, "outer fibre"),)),
 )
 ROUNDING = 1e-9  # curves below this share of the largest are left out
-
-
-def beam_charts(result: Result) -> Iterator[tuple[str, str]]:
-    """(title, svg), for the beams of which the model asks for forces, strains or stress."""
-    model = result.model
-    asked = dict.fromkeys(find_frame(model, output.of).body for output in model.outputs if output.is_in_beam)
-    for drawing in beam_drawings(result, tuple(asked)):
-        across, unit = drawing.across, drawing.across_unit
-        svg = line_chart(drawing.curves, unit=drawing.unit, label=drawing.title, across=across, across_unit=unit)
-        yield drawing.title, svg
 
 
 def beam_drawings(result: Result, names: tuple[str, ...] | None = None) -> Iterator[Drawing]:

@@ -50,15 +50,20 @@ class BentBeam:
         return np.concatenate([*points, ends, *(self.path(arm)[k][None, :] for arm in self.arms)])
 
 
+def half_edges(beam: Beam, count: int) -> Array:
+    """Half edges along y and z of sections evenly spaced along a beam (count, 2) [m]."""
+    values = section_values(beam.section, np.linspace(0.0, 1.0, count))
+    if values.outer_y is None or values.outer_z is None:
+        # a rectangle with the same moments
+        return np.sqrt(3 * np.stack([values.moment_z, values.moment_y], axis=1) / values.area[:, None])
+    return np.stack([values.outer_y, values.outer_z], axis=1)
+
+
 def bent_beam(beam: Beam, placements: tuple[Array, Array], straight: Array, arms: tuple[Array, ...]) -> BentBeam:
     """Sections whose edges are not known are drawn as rectangles with the same moments."""
     R, p = placements
-    values = section_values(beam.section, np.linspace(0.0, 1.0, p.shape[1]))
-    if values.outer_y is None or values.outer_z is None:
-        half = np.sqrt(3 * np.stack([values.moment_z, values.moment_y], axis=1) / values.area[:, None])
-    else:
-        half = np.stack([values.outer_y, values.outer_z], axis=1)
-    return BentBeam(beam.length, half, values.is_round, R, p, straight, arms)
+    is_round = section_values(beam.section, np.zeros(1)).is_round
+    return BentBeam(beam.length, half_edges(beam, p.shape[1]), is_round, R, p, straight, arms)
 
 
 def band(beam: BentBeam, canvas: Canvas, k: int) -> Array:

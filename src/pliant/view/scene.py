@@ -74,7 +74,7 @@ def make_scene(result: Result, n_poses: int = 6, *, t: ArrayLike | None = None, 
     enlarge: factor on the deformation of beams; if it is not 1, the undeformed beams are shown too."""
     wanted = None if t is None else np.unique(np.asarray(t, dtype=np.float64))
     posed = _posed(result, wanted)
-    is_local = enlarge != 1 and _keeps_seats(posed)
+    is_local = enlarge != 1 and keeps_seats(posed)
     R, p = posed.placements(enlarge=1.0 if is_local else enlarge)
     is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
     times, R, p = posed.t[is_finite], R[is_finite], p[is_finite]
@@ -120,7 +120,7 @@ def _posed(result: Result, t: Array | None) -> Result:
     return replace(result, t=result.t[chosen], q=result.q[chosen])
 
 
-def _keeps_seats(posed: Result) -> bool:
+def keeps_seats(posed: Result) -> bool:
     """Whether bending moves no joint on a beam: then every beam can be enlarged by itself and all still fits."""
     R, p = posed.placements()
     for i, link in enumerate(posed.model.links):
