@@ -41,6 +41,17 @@ def test_run_writes_summary_result_and_report(case, tmp_path):
     assert summary["settings"]["formulation"] == "articulated"
 
 
+def test_run_writes_video_and_tables_where_asked(tmp_path):
+    words = ("--video", "show/arm.gif", "--export", "arm.csv", "--export", "ARM.MAT")
+    done = pliant_command("run", "two-link-arm", "--set", "duration=0.2", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "show" / "arm.gif").read_bytes()[:6] == b"GIF89a"
+    assert (tmp_path / "arm.csv").read_text().startswith("time [s],")
+    assert (tmp_path / "ARM.MAT").read_bytes()[:6] == b"MATLAB"
+    assert "written: arm.csv, ARM.MAT, show/arm.gif" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"show", "arm.csv", "ARM.MAT", "pliant-out"}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_cases_lists_what_the_summary_holds(case):
     listing = pliant_command("cases", case).stdout
@@ -89,6 +100,8 @@ MISTAKES = [
     (("run", "two-link-arm", "--set", "rtol"), ["KEY=VALUE"]),
     (("run", "ground-space", "--set", "base=flying"), ["base", "flying", "floating"]),
     (("run", "long-chain", "--set", "bodies=2.5"), ["bodies", "whole number"]),
+    (("run", "two-link-arm", "--video", "a.avi"), ["a.avi", ".mp4 or .gif"]),
+    (("run", "two-link-arm", "--export", "a.xlsx"), ["--export a.xlsx", ".csv or .mat"]),
     (("cases", "nothing"), ["nothing", "two-link-arm"]),
     (("bench", "nothing"), ["nothing", "arm7"]),
     (("modes", "--set", "ends=cx"), ["ends", "cx", "ss, cc"]),

@@ -99,6 +99,35 @@ def test_what_was_reached_is_kept(fall):
     np.testing.assert_allclose(short.contacts.t_start, fall.contacts.t_start[:count], atol=1e-12)
 
 
+def test_contact_forces_are_the_outputs_and_integrate_to_the_impulse(fall):
+    forces = fall.contact_forces(fall.t)
+    recorded = fall.outputs["forces"].reshape(len(fall.t), -1, 4)
+    assert forces.names[0] == ("ground", "link1.start")
+    np.testing.assert_allclose(forces.normal[..., 1], recorded[..., 0], atol=1e-9 * recorded.max())
+    np.testing.assert_allclose(forces.friction, recorded[..., 1:], atol=1e-12 * recorded.max())
+    # along the normal, and at the plane to within the depth that all the energy of the fall could press
+    assert np.all(forces.normal[..., [0, 2]] == 0)
+    touching = forces.normal[..., 1] > 0
+    deepest = (2.5 * 3 * 9.81 * 0.65 / 1.4e8) ** 0.4  # K d^2.5 / 2.5 = m g h
+    assert np.abs(forces.place[touching][:, 1]).max() < deepest
+    # Simpson's rule within one contact, where the force is smooth but for its 3/2-power begin
+    first = fall.contacts[0]
+    t = np.linspace(first.t_start, first.t_end, 4001)
+    k = forces.names.index(("ground", first.point))
+    values = fall.contact_forces(t).normal[:, k, 1]
+    values[-1] = 0.0  # of the phase before the end
+    impulse = (t[1] - t[0]) / 3 * (values[0] + 4 * values[1:-1:2].sum() + 2 * values[2:-1:2].sum() + values[-1])
+    assert impulse == pytest.approx(first.impulse, rel=1e-6)
+
+
+def test_mass_centre_is_that_of_the_bodies(fall):
+    t = np.linspace(0.0, 0.5, 11)
+    R, p = fall.placements(t)
+    middles = p + np.einsum("tnij,j->tni", R, [0.5, 0.0, 0.0])  # of rods of equal mass
+    np.testing.assert_allclose(fall.mass_centre(t), middles.mean(axis=1), atol=1e-13)
+    np.testing.assert_allclose(fall.mass_centre(), fall.mass_centre(fall.t), atol=1e-12)
+
+
 def test_files_report_and_terminal_carry_the_log(tmp_path, monkeypatch, capsys):
     import xarray
 

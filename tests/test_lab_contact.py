@@ -222,10 +222,13 @@ def test_command_writes_page_numbers_and_picture(tmp_path):
 def test_page_stands_alone_and_shows_every_law(found, tmp_path):
     write_contact_lab(found, tmp_path)
     page = (tmp_path / "report.html").read_text()
-    assert not re.search(r"<script|<link|src=|url\(", page)
-    assert page.count("<svg") == 18
-    for law in (*NORMAL_LAWS, *FRICTION_LAWS):
-        assert f">{law}</text>" in page, law
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<link|src=|href=|url\(", markup)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    charts = json.loads(data[1])["charts"]
+    assert len(charts) == markup.count("data-chart=") == 18
+    labels = {curve["label"] for chart in charts for curve in chart["curves"]}
+    assert {*NORMAL_LAWS, *FRICTION_LAWS} <= labels
     assert ">as asked</text>" in (tmp_path / "restitution.svg").read_text()
 
 

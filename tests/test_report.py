@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pliant.cases.two_link_arm import CASE
 from pliant.errors import ModelError
@@ -19,9 +24,10 @@ from pliant.model.flexible import Beam, BoxTube, Damping, Material, Rectangle, T
 from pliant.model.joints import Joint
 from pliant.model.model import Crossing, Load, Model, Output
 from pliant.model.signals import Constant
-from pliant.result import Result
+from pliant.result import Event, Result
 from pliant.simulation import simulate
 from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
+from pliant.view.film_times import film_times
 from pliant.view.quantity import Chart, Quantities, default_panels
 from pliant.view.report import write_report
 from pliant.view.robot import write_picture
@@ -74,46 +80,108 @@ def write_arm(result: Result, path: Path, **options: object) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def check_page(page: str) -> list[ElementTree.Element]:
-    """Self-contained and small; every picture well formed with finite numbers. Returns the pictures."""
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"<script|<link|\bsrc=|\bhref=|url\(|@import", page)
-    assert len(page.encode()) < 2_000_000
-    pictures = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
-    for element in (element for picture in pictures for element in picture.iter()):
-        for value in element.attrib.values():
-            assert not re.search(r"\b(nan|inf)\b", value, re.IGNORECASE) or element.tag in (f"{SVG}svg", f"{SVG}text")
-        if element.tag == f"{SVG}path":
-            assert re.fullmatch(r"[MLHVvhaZ0-9 .\-]+", element.attrib["d"])
-    return pictures
+KINDS = {"f4": "<f4", "f8": "<f8", "u1": "u1", "i4": "<i4"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """A page taken apart: its markup without scripts, and its data with every array decoded."""
+
+    markup: str
+    data: dict[str, Any]
+
+    def array(self, number: int) -> NDArray[Any]:
+        text = self.data["arrays"][number]
+        return np.frombuffer(base64.b64decode(text[2:]), KINDS[text[:2]])
+
+    def titles(self) -> list[str]:
+        return [chart["title"] for chart in self.data["charts"]]
+
+
+class Tags(HTMLParser):
+    """Which elements and attributes a page has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def check_page(text: str) -> Page:
+    """One file that fetches nothing, small; every chart has a card, every array is used and the film is finite."""
+    assert len(text.encode()) < 8_000_000
+    assert "default-src 'none'" in text
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+    tags = Tags()
+    tags.feed(text)
+    assert not {name for name in tags.attributes if name in ("src", "href", "style") or name.startswith("on")}
+    assert not tags.names & {"link", "img", "iframe", "base", "object", "embed"}
+    assert not re.search(r"url\(|@import", text[: text.index("</style>")])
+    page = Page(markup, json.loads(found[1]))
+    assert re.findall(r'data-chart="(\d+)"', markup) == [str(k) for k in range(len(page.data["charts"]))]
+    for chart in page.data["charts"]:
+        for curve in chart["curves"]:
+            assert len(page.array(curve["x"])) == len(page.array(curve["y"]))
+    for film in (run["film"] for run in page.data["runs"] if run["film"]):
+        n, t = film["n"], page.array(film["t"])
+        assert len(t) == n <= 2000
+        assert np.all(np.diff(t) > 0)
+        assert page.array(film["p"]).size == 3 * n * len(film["bodies"])
+        q = page.array(film["q"]).reshape(-1, 4)
+        np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, atol=1e-6)  # single precision
+        assert np.isfinite(page.array(film["p"])).all()
+    return page
 
 
 def test_page_holds_figures_panels_and_truth(arm: Result, tmp_path: Path) -> None:
-    page = write_arm(arm, tmp_path / "report.html")
-    pictures = check_page(page)
+    page = check_page(write_arm(arm, tmp_path / "report.html"))
     panels = CASE.panels(CASE.resolve({}))
-    for words in (*CASE.figures(arm), *arm.audit, *CASE.settings, *(panel.title for panel in panels)):
-        assert words in page
-    assert "within" in page
-    assert ">outside" not in page
-    assert arm.settings["formulation"] in page
-    # picture, six snapshots, panels, two charts of energy
-    assert len(pictures) == 1 + 6 + len(panels) + 2
+    for words in (*CASE.figures(arm), *arm.audit, *CASE.settings, arm.settings["formulation"], "numba", "Python"):
+        assert words in page.markup
+    assert "within" in page.markup
+    assert ">outside" not in page.markup
+    assert page.titles()[: len(panels)] == [panel.title for panel in panels]
+    for title in ("Angles", "Angular rates", "Energies and works", "Energy error, relative"):
+        assert title in page.titles()
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
+def test_film_is_where_the_robot_is(arm: Result, satellite: Result, tmp_path: Path) -> None:
+    """Places and attitudes of the page's data against placements of the run, to single precision."""
+    for result in (arm, satellite):
+        write_report(result, tmp_path / "report.html")
+        page = check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
+        film = page.data["runs"][0]["film"]
+        R, p = result.placements(page.array(film["t"]))
+        size = float(np.max(np.ptp(p.reshape(-1, 3), axis=0)))
+        shown = page.array(film["p"]).reshape(p.shape) + film["origin"]
+        np.testing.assert_allclose(shown, p, atol=1e-6 * size)
+        x, y, z, w = np.moveaxis(page.array(film["q"]).reshape(*p.shape[:2], 4).astype(float), -1, 0)
+        first = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)], axis=-1)
+        np.testing.assert_allclose(first, R[..., 0], atol=1e-6)
+        # attitudes between instants are mixed: no jump of sign
+        four = np.stack([x, y, z, w], axis=-1)
+        assert np.all(np.sum(four[1:] * four[:-1], axis=-1) > 0)
+
+
 def test_wrong_figure_is_called_outside_and_nan_not_available(arm: Result, tmp_path: Path) -> None:
-    page = write_arm(arm, tmp_path / "report.html", figures={"psi1_at_1s": 0.1, "load_work": float("nan"), "count": 3})
+    figures = {"psi1_at_1s": 0.1, "load_work": float("nan"), "count": 3}
+    page = check_page(write_arm(arm, tmp_path / "report.html", figures=figures)).markup
     assert ">outside" in page
     assert "not available" in page
-    page = write_arm(arm, tmp_path / "report.html", figures={"psi1_at_1s": 0.1}, compares=False)
+    page = check_page(write_arm(arm, tmp_path / "report.html", figures={"psi1_at_1s": 0.1}, compares=False)).markup
     assert ">outside" not in page
 
 
 def test_failed_run_shows_its_reason(arm: Result, tmp_path: Path) -> None:
     failed = dataclasses.replace(arm, status="failed", reason="at t = 0.5 s: the step <size> fell; loosen rtol")
-    page = write_arm(failed, tmp_path / "report.html")
-    check_page(page)
+    page = check_page(write_arm(failed, tmp_path / "report.html")).markup
     assert "Failed" in page
     assert "the step &lt;size&gt; fell; loosen rtol" in page
 
@@ -140,16 +208,66 @@ def test_rows_that_are_not_finite_leave_gaps(arm: Result, tmp_path: Path) -> Non
     q = arm.q.copy()
     q[-1] = np.nan
     broken = dataclasses.replace(arm, q=q, dense=None, status="failed", reason="not finite")
-    check_page(write_arm(broken, tmp_path / "report.html"))
+    page = check_page(write_arm(broken, tmp_path / "report.html"))
+    film = page.data["runs"][0]["film"]
+    assert page.array(film["t"])[-1] == arm.t[-2]
+
+
+def test_run_without_rows_has_a_page_without_film(arm: Result, tmp_path: Path) -> None:
+    none = {name: values[:0] for name, values in arm.energy.items()}
+    outputs = {name: values[:0] for name, values in arm.outputs.items()}
+    nothing = dataclasses.replace(
+        arm,
+        t=arm.t[:0],
+        q=arm.q[:0],
+        v=arm.v[:0],
+        energy=none,
+        outputs=outputs,
+        dense=None,
+        status="failed",
+        reason="x",
+    )
+    write_report(nothing, tmp_path / "report.html")
+    page = check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert page.data["runs"][0]["film"] is None
+    assert 'id="robot"' not in page.markup
+
+
+def test_words_cannot_leave_their_place(arm: Result, tmp_path: Path) -> None:
+    """Words from model files, messages and cases are words on the page, in markup and in data, and nothing else."""
+    evil = "</script><!--<script><img src=x onerror=alert(1)>&'\""
+    model = dataclasses.replace(arm.model, name=evil)
+    result = dataclasses.replace(arm, model=model, status="failed", reason=evil, events=(Event(evil, 0.5, evil),))
+    words: dict[str, Any] = {"title": evil, "description": evil, "settings": {evil: evil}, "figures": {evil: 1.0}}
+    panels = [Chart(evil, evil, ((evil, "psi1"),)), Chart(evil, evil, ((evil, evil),))]
+    write_report(result, tmp_path / "report.html", panels=panels, variants={evil: result, "b": result}, **words)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = check_page(text)
+    assert page.data["title"] == evil
+    assert page.data["runs"][0]["label"] == evil
+    assert "<!--" not in page.markup
+    # data, plotly, our own script, and no other
+    assert text.count("</script>") == 3
+
+
+def test_events_are_among_the_instants_and_long_runs_are_thinned(satellite: Result) -> None:
+    times = film_times(satellite, 100)
+    assert len(times.t) <= 100
+    assert {event.t for event in satellite.events} <= set(times.t.tolist())
+    assert (times.n_events, times.n_kept) == (1, 1)
+    assert (times.t[0], times.t[-1]) == (0.0, 1.0)
 
 
 def test_spatial_robot_with_default_panels(satellite: Result, tmp_path: Path) -> None:
     write_report(satellite, tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    check_page(page)
+    page = check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert not make_scene(satellite).view.is_flat
-    for words in ("satellite", "shoulder.qw", "elbow_bent", "momentum_drift", "load: moment"):
-        assert words in page
+    assert not page.data["runs"][0]["film"]["flat"]
+    for words in ("satellite", "elbow_bent", "momentum_drift"):
+        assert words in page.markup
+    assert "load: moment" in page.titles()
+    labels = [curve["label"] for chart in page.data["charts"] for curve in chart["curves"]]
+    assert "shoulder.qw" in labels
 
 
 def test_views(arm: Result) -> None:
@@ -240,16 +358,38 @@ def test_report_of_a_spatial_robot_with_beams(tmp_path: Path) -> None:
     )
     result = simulate(model, 0.1, rtol=1e-6)
     write_report(result, tmp_path / "report.html", enlarge=4.0)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    check_page(page)
-    titles = ("root: moments", "bent: curvature and twist", "tense: stress", "upper: largest axial stress")
-    for words in ("upper.mode3", "Modal twists", "deformation \u00d7 4", 'class="dashed"', *titles):
-        assert words in page
+    page = check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    for title in ("root: moments", "bent: curvature and twist", "tense: stress", "upper: largest axial stress"):
+        assert title in page.titles()
+    assert "Modal twists" in page.titles()
+    assert page.data["enlarge"] == 4.0
+    check_bending(result, page)
     # the curve between the rows follows the bent beam
     t, x = Quantities(result).curve("hand[2]")
     np.testing.assert_allclose(x, result.outputs_at(t)["hand"][:, 2], atol=1e-12)
     with pytest.raises(ModelError, match="outside the run"):
         write_picture(result, tmp_path / "late.svg", t=5.0)
+
+
+def check_bending(result: Result, page: Page) -> None:
+    """Shapes times weights are the beam's sections in its own axes; the levels of its colour are its strain."""
+    film = page.data["runs"][0]["film"]
+    beam, t = film["beams"][0], page.array(film["t"])
+    R, p = result.placements(t)
+    _, sections = result.stations(t)["upper"]
+    shape = (len(t), beam["n"], 6)
+    weights = page.array(beam["weights"]).reshape(len(t), -1)
+    values = (weights @ page.array(beam["basis"]).reshape(beam["rank"], -1)).reshape(shape)
+    local = beam["length"] * values[..., :3] + np.linspace(0, 1, beam["n"])[:, None] * [beam["length"], 0, 0]
+    shown = p[:, None, 0] + np.einsum("tij,tnj->tni", R[:, 0], local)
+    # single precision, and shapes left out below 1e-6 of the largest deformation
+    np.testing.assert_allclose(shown, sections, atol=1e-6)
+    colour = beam["colour"]
+    times = page.array(colour["t"])
+    strain = result.along("upper", "strain", times)[1][..., 4]
+    levels = page.array(colour["levels"]).reshape(len(times), -1) / 255 * colour["largest"]["strain"]
+    np.testing.assert_allclose(levels, strain, atol=0.51 / 255 * strain.max())
+    assert colour["largest"]["stress"] == pytest.approx(7e10 * strain.max())
 
 
 def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
@@ -267,7 +407,7 @@ def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
     for panel in default_panels(satellite):
         for _, quantity in panel.curves:
             assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
-    page = write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])
+    page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])).markup
     assert "no quantity &#x27;typo&#x27;" in page
 
 

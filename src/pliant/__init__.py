@@ -23,7 +23,8 @@ _HOME = {
         "momentum",
     ),
     "pliant.rest_state": ("equilibrium",),
-    "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
+    "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output"),
+    "pliant.model.control": ("Controller",),
     "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
     "pliant.model.flexible": (
         "Beam",

@@ -59,15 +59,24 @@ def run(
     case_or_file: CaseArgument,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the results")] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="also write the moving robot: .mp4 or .gif")
+    ] = None,
+    exports: Annotated[
+        list[Path] | None,
+        typer.Option("--export", metavar="FILE", help="also write all columns: .csv or .mat (MATLAB); may be repeated"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
 
     pliant run two-link-arm --set force=0.2 --set rtol=1e-10 --out my-run
-    """
-    from pliant.job import prepare_job, run_job
 
-    job = prepare_job(case_or_file, parse_assignments(settings or []), out)
+    pliant run falling-chain --video chain.mp4 --export chain.csv
+    """
+    from pliant.job import prepare_job, run_job, write_extras
+
+    job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or ())
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
@@ -78,6 +87,11 @@ def run(
     word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
     for reason in outcome.reasons:
         print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
+    if job.video or job.exports:
+        with progress_bar("video", not quiet and sys.stderr.isatty(), "frame {:.0f} of {:.0f}") as progress:
+            written = write_extras(outcome, progress)
+        if not quiet:
+            print(f"written: {', '.join(map(str, written))}")
     if outcome.reasons:
         raise typer.Exit(1)
 
@@ -291,11 +305,11 @@ def print_outcome(outcome: Any) -> None:
 
 def _print_contacts(result: Any) -> None:
     """The first contacts; all are in the files."""
-    names = ("t_start", "t_end", "v_in", "v_out", "peak_normal", "impulse", "work")
-    units = ("s", "s", "m/s", "m/s", "N", "N s", "J")
-    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in zip(names, units, strict=True)))
+    from pliant.result import CONTACT_UNITS
+
+    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
     shown = result.contacts[:MOST_CONTACTS]
-    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in names)) for row in shown])
+    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
     if len(result.contacts) > len(shown):
         print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
 

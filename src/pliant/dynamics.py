@@ -128,6 +128,12 @@ class Prepared:
         linear, angular, centre = out[0, :3], out[0, 3:6], out[0, 6:9]
         return Momentum(linear, angular, angular - np.cross(centre, linear), centre, float(out[0, 9]))
 
+    def mass_centres(self, q: Array) -> Array:
+        """Mass centre in many configurations, (rows, 3) world [m]."""
+        out = np.empty((len(q), 12))
+        self._momenta(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
+        return out[:, 6:9].copy()
+
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Energies of many states: each (rows) [J]."""
         out = np.empty((len(q), 3))

@@ -14,7 +14,13 @@ from pliant.errors import ModelError
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; it takes the place of `path` when the block ends without error."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if path.is_dir():
+        raise ModelError(f"{path}: this is a folder; name a file")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        reason = "there is no such folder" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise ModelError(f"{path}: the file cannot be written ({reason}); choose another place") from None
     os.close(handle)
     temporary = Path(name)
     try:
@@ -32,15 +38,15 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def make_folder(folder: Path) -> None:
-    """A folder that exists or can be made and written, or a message."""
+def make_folder(folder: Path, option: str = "--out") -> None:
+    """A folder that exists or can be made and written, or a message about the option that names it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         is_writable = os.access(folder, os.W_OK)
     except OSError as error:
-        raise ModelError(f"--out {folder}: {error.strerror or error}; name a folder that can be written") from None
+        raise ModelError(f"{option} {folder}: {error.strerror or error}; name a folder that can be written") from None
     if not is_writable:
-        raise ModelError(f"--out {folder}: no permission to write there; name another folder")
+        raise ModelError(f"{option} {folder}: no permission to write there; name another folder")
 
 
 def _umask() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from pliant.options import check_options
 from pliant.result import Result
 from pliant.simulation import Progress, simulate
 from pliant.view.report import write_report
+from pliant.view.video import video_format
 
 RUN_SETTINGS = {
     "duration": Setting(1.0, "length of the run", "s"),
@@ -46,6 +48,8 @@ class Job:
     options: dict[str, Any]
     model: Model
     out: Path
+    video: Path | None = None
+    exports: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()  # keys given that do nothing
 
 
@@ -72,8 +76,23 @@ class Outcome:
         return all(self.job.settings[key] == row.default for key, row in case.settings.items())
 
 
-def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None) -> Job:
-    """Find the case or file, sort the assignments into settings and options, make the folder."""
+EXPORTS = {".csv": Result.to_csv, ".mat": Result.to_mat}
+
+
+def prepare_job(
+    case_or_file: str,
+    assignments: dict[str, Any],
+    out: Path | None,
+    video: Path | None = None,
+    exports: Sequence[Path] = (),
+) -> Job:
+    """Find the case or file, sort the assignments into settings and options, make the folders."""
+    if video is not None:
+        video_format(video)
+    for path in exports:
+        if path.suffix.lower() not in EXPORTS:
+            found = path.suffix or "without a suffix"
+            raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
     case = find_case(case_or_file)
     allowed = [*(case.settings if case else ()), *RUN_SETTINGS]
     for key in assignments:
@@ -87,10 +106,15 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name
+    if video is not None:
+        make_folder(video.parent, "--video")
+    for path in exports:
+        make_folder(path.parent, "--export")
     make_folder(folder)
+    title = f"{name}: {case.title}" if case else model.name
     idle = case.idle(settings) if case else {}
     notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
-    return Job(name, f"{name}: {case.title}" if case else model.name, case, settings, options, model, folder, notes)
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
@@ -160,6 +184,17 @@ def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
         variants=variants,
         findings=outcome.findings,
     )
+
+
+def write_extras(outcome: Outcome, progress: Progress | None = None) -> tuple[Path, ...]:
+    """The video and the tables asked for, of the first run; what was written."""
+    job = outcome.job
+    for path in job.exports:
+        EXPORTS[path.suffix.lower()](outcome.result, path)
+    if job.video is None:
+        return job.exports
+    outcome.result.video(job.video, progress=progress)
+    return (*job.exports, job.video)
 
 
 def _unexpected(row: Figure) -> Figure:

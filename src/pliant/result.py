@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,10 @@ from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
+    from pliant.contact_forces import ContactForces
     from pliant.dynamics import Prepared
     from pliant.section_forces import Sections
 
@@ -41,6 +43,16 @@ CONTACT = np.dtype(
         ("restitution_delivered", np.float64),
     ]
 )
+
+CONTACT_UNITS = {
+    "t_start": "s",
+    "t_end": "s",
+    "v_in": "m/s",
+    "v_out": "m/s",
+    "peak_normal": "N",
+    "impulse": "N s",
+    "work": "J",
+}
 
 
 @dataclass(frozen=True)
@@ -141,14 +153,27 @@ class Result:
         found = prepare(self.model, self.settings["formulation"]).outputs(times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
 
+    def contact_forces(self, t: ArrayLike) -> ContactForces:
+        """Normal and friction force on every contact point at any times of the run, and where they act."""
+        from pliant.contact_forces import contact_forces
+        from pliant.dynamics import prepare
+
+        times = np.sort(np.atleast_1d(np.asarray(t, dtype=np.float64)))
+        assert self.phases is not None
+        handle = prepare(self.model, self.settings["formulation"])
+        return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
+
+    def mass_centre(self, t: ArrayLike | None = None) -> Array:
+        """Mass centre of all bodies at times, or at the rows: (times, 3) world [m]."""
+        from pliant.dynamics import prepare
+
+        return prepare(self.model).mass_centres(self._bent(t, 1.0))
+
     def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
         """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
 
         quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
-        lengths = {each.name: each.length for each in self.model.beams}
-        if beam not in lengths:
-            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
-        x = np.linspace(0.0, lengths[beam], STATIONS)
+        x = self._places(beam)
         if quantity == "position":
             return x, self.stations(t)[beam][1]
         if quantity not in get_args(BeamQuantity):
@@ -160,6 +185,19 @@ class Result:
         assert self.phases is not None
         forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
         return x, sections.values(quantity, forces[np.argsort(order)])
+
+    def bending_moment(self, beam: str, t: ArrayLike) -> Array:
+        """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
+        bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        return self._sections(beam, self._places(beam)).bending(self.state_at(times))
+
+    def _places(self, beam: str) -> Array:
+        """Evenly along a beam, or a message."""
+        lengths = {each.name: each.length for each in self.model.beams}
+        if beam not in lengths:
+            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        return np.linspace(0.0, lengths[beam], STATIONS)
 
     def _sections(self, beam: str, x: Array) -> Sections:
         """Of one beam; kept, since they take a moment to get ready."""
@@ -224,30 +262,85 @@ class Result:
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
-        """Everything over time, labelled (xarray)."""
+        """Everything over time, events and contacts, labelled and with units (xarray)."""
         import xarray
 
-        time = ("time", self.t, {"units": "s"})
-        variables: dict[str, Any] = {
-            "q": (("time", "coordinate"), self.q),
-            "v": (("time", "velocity"), self.v),
-        }
-        for name, values in self.energy.items():
-            variables[f"energy_{name}"] = ("time", values, {"units": "J"})
-        for name, values in self.outputs.items():
-            variables[f"output_{name}"] = (("time", f"{name}_component"), values)
-        coordinates = {
-            "time": time,
-            "coordinate": list(self.model.coordinates),
-            "velocity": list(self.model.velocities),
-        }
-        return xarray.Dataset(variables, coordinates, {"model": self.model.name, "status": self.status})
+        from pliant.io.labelled import variables
+
+        made = {one.name: (one.axes, one.values, {"units": one.unit} if one.unit else {}) for one in variables(self)}
+        labels = [one.name for one in variables(self) if one.is_label]
+        dataset = xarray.Dataset(made, attrs={"model": self.model.name, "status": self.status})
+        return dataset.set_coords(labels)
 
     def save(self, path: str | Path) -> None:
         """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
         from pliant.io.result_file import save_result
 
         save_result(self, Path(path))
+
+    def plot(
+        self,
+        what: str | Sequence[str] | None = None,
+        *,
+        ax: Any = None,
+        window: tuple[float, float] | None = None,
+        times: ArrayLike | None = None,
+        magnify: float = 1.0,
+    ) -> Any:
+        """Draw with matplotlib: nothing said, an overview of the run.
+
+        what: "robot" (at `times` [s], deformation times `magnify`), "coordinates", "speeds", "outputs", "commands",
+        "energy", "works", "energy_error", "contacts" (forces, with a close look at impacts), "beams"; or the name of a
+        column ("elbow", "elbow.rate", "tip.x", "kinetic") or an output, or a list of names (one chart per unit).
+        ax: draw there. window: from when to when [s]. Returns the Axes, an array of them if there are several; their
+        `figure` saves and shows: result.plot("energy").figure.savefig("energy.png")."""
+        from pliant.view.figure import plot
+
+        return plot(self, what, ax=ax, window=window, times=times, magnify=magnify)
+
+    def video(
+        self,
+        path: str | Path,
+        *,
+        fps: float | None = None,
+        speed: float | None = None,
+        magnify: float = 1.0,
+        size: tuple[int, int] | None = None,
+        progress: Callable[[float, float], None] | None = None,
+    ) -> None:
+        """Write the moving robot as .mp4 or .gif.
+
+        fps: frames a second (30; gif 25). speed: seconds of the run per second of the video (1 for runs of 4 to 20 s,
+        else such that the video lasts some seconds). magnify: factor on the deformation of beams. size: (width, height)
+        in pixels. progress(frame, frames) is called after every frame."""
+        from pliant.view.video import write_video
+
+        write_video(self, path, fps=fps, speed=speed, magnify=magnify, size=size, progress=progress)
+
+    def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
+        """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];
+        "long": columns time, kind, name, unit, value."""
+        from pliant.io.table_file import to_pandas
+
+        frame: pandas.DataFrame = to_pandas(self, form)
+        return frame
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write everything over time as a CSV table; the first line holds names and units ("elbow [rad]")."""
+        from pliant.io.table_file import write_csv
+
+        write_csv(self, Path(path))
+
+    def to_mat(self, path: str | Path) -> None:
+        """Write a MATLAB file: t, q, v with names and units; energy, outputs, contacts, events, audit as structs."""
+        from pliant.io.mat_file import write_mat
+
+        write_mat(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        from pliant.view.notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         end = f"t = {self.t[-1]:g} s" if len(self.t) else "no rows"

@@ -6,6 +6,7 @@ of all that lies outboard needs: inertia, gravity, loads and joints there."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -55,7 +56,7 @@ class Sections:
         n_y, n_z, n_x, n_t = beam.families
         has_law = (n_x, n_y and beam.has_shear, n_z and beam.has_shear, n_t, n_z, n_y)
         self._ruled_out = [k for k, has in enumerate(has_law) if not has]
-        self._outboard = _Outboard(handle, beam, self.x) if self._ruled_out else None
+        self._handle = handle
 
     def forces(self, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
         """(rows, places, 6): N, Vy, Vz, T, My, Mz by what lies outboard on what lies inboard, section axes [N, N m]."""
@@ -63,12 +64,21 @@ class Sections:
         bend_y, shear_y, bend_z, shear_z, stretch, twist = strain * self._rigidity[:, None, :]
         # bending z turns the sections about -y
         out = np.stack([stretch, shear_y, shear_z, twist, -bend_z, bend_y], axis=-1)
-        if self._outboard is not None:
+        if self._ruled_out:
             for first in range(0, len(t), MOST_ROWS):
                 some = slice(first, first + MOST_ROWS)
                 needed = self._outboard.forces(t[some], y[some], inputs[some], phases)
                 out[some][..., self._ruled_out] = needed[..., self._ruled_out]
         return out
+
+    @cached_property
+    def _outboard(self) -> _Outboard:
+        return _Outboard(self._handle, self.beam, self.x)
+
+    def bending(self, y: Array) -> Array:
+        """(rows, places): size of the bending moment by the law of the material, in the planes that bend [N m]."""
+        strain = np.einsum("imn,rm->irn", self._strain, y[:, self._modes]) * self._rigidity[:, None, :]
+        return np.asarray(np.hypot(strain[0], strain[2]))
 
     def values(self, quantity: str, forces: Array) -> Array:
         """(rows, places, columns) of a quantity."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
-from pliant.controllers import ControllerError, call_controllers, sample_times
+from pliant.controllers import ControllerError, Sampler, sample_times
 from pliant.dynamics import Prepared, as_state
 from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
@@ -206,13 +206,13 @@ def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
     """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached."""
     handle, memory = run.handle, run.memory
     start = Recorded(phase_times=[memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded, loop = start, memory.loop[0]
+    recorded, loop, sampler = start, memory.loop[0], Sampler(handle)
     try:
         while True:
             entered = time.perf_counter()
             status = Status(run.enter())
             if status == Status.SAMPLE:
-                call_controllers(handle.model, float(loop.t), memory.y, handle.work.inputs)
+                sampler.instant(float(loop.t), memory.y)
                 continue
             recorded.take(memory)
             if status == Status.PAUSE:

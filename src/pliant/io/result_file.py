@@ -10,31 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.files import whole_file, write_whole
+from pliant.io.labelled import variables
 
 if TYPE_CHECKING:
     from pliant.result import Result
 
 
 def save_result(result: Result, path: Path) -> None:
-    """Write result.nc: rows over time, dense output, events, contacts, and how the run was made as attributes."""
+    """Write result.nc: rows over time, events, contacts, all with units; how the run was made as attributes."""
     import h5netcdf
 
     with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
-        names = {"coordinate": result.model.coordinates, "velocity": result.model.velocities}
-        file.dimensions = {"time": len(result.t), **{axis: len(labels) for axis, labels in names.items()}}
-        _write(file, "time", ("time",), result.t, "s")
-        for axis, labels in names.items():
-            file.create_variable(axis, (axis,), data=np.array(labels, dtype=object), dtype=_text())
-        _write(file, "q", ("time", "coordinate"), result.q)
-        _write(file, "v", ("time", "velocity"), result.v)
-        for name, values in result.energy.items():
-            _write(file, f"energy_{name}", ("time",), values, "J")
-        for name, values in result.outputs.items():
-            axis = f"{name}_component"
-            file.dimensions[axis] = values.shape[1]
-            _write(file, f"output_{name}", ("time", axis), values)
-        _write_events(file, result)
-        _write_contacts(file, result)
+        for variable in variables(result):
+            for axis, size in zip(variable.axes, variable.values.shape, strict=True):
+                if axis not in file.dimensions:
+                    file.dimensions[axis] = size
+            kind = _text() if variable.values.dtype == object else np.float64
+            made = file.create_variable(variable.name, variable.axes, data=variable.values, dtype=kind)
+            if variable.unit:
+                made.attrs["units"] = variable.unit
         file.attrs["model"] = result.model.name
         file.attrs["status"] = result.status
         file.attrs["reason"] = result.reason
@@ -46,33 +40,6 @@ def _text() -> Any:
     import h5py
 
     return h5py.string_dtype()
-
-
-def _write(file: Any, name: str, axes: tuple[str, ...], values: Any, unit: str = "") -> None:
-    variable = file.create_variable(name, axes, data=values, dtype=np.float64)
-    if unit:
-        variable.attrs["units"] = unit
-
-
-def _write_events(file: Any, result: Result) -> None:
-    if not result.events:
-        return
-    file.dimensions["event"] = len(result.events)
-    names = np.array([event.name for event in result.events], dtype=object)
-    file.create_variable("event_name", ("event",), data=names, dtype=_text())
-    _write(file, "event_time", ("event",), np.array([event.t for event in result.events]), "s")
-
-
-def _write_contacts(file: Any, result: Result) -> None:
-    if len(result.contacts) == 0:
-        return
-    file.dimensions["contact"] = len(result.contacts)
-    for name in result.contacts.dtype.names:
-        values = result.contacts[name]
-        if values.dtype.kind == "U":
-            file.create_variable(f"contact_{name}", ("contact",), data=values.astype(object), dtype=_text())
-        else:
-            _write(file, f"contact_{name}", ("contact",), values)
 
 
 def plain(value: Any) -> Any:

@@ -20,8 +20,9 @@ import pydantic
 from pliant.errors import ModelError
 from pliant.files import write_whole
 from pliant.model import bodies, contacts, flexible, joints, model, signals
+from pliant.model.control import Controller
 from pliant.model.messages import closest, explain, listed
-from pliant.model.model import Controller, Model
+from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
@@ -138,10 +139,7 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     if named:
         described = dataclasses.replace(described, controllers=named)
     text = "\n".join(_lines(_plain(described))).strip() + "\n"
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+    write_whole(path, text)
 
 
 def _plain(value: Any) -> Any:

@@ -313,6 +313,10 @@ def _controller_problems(model: Model) -> Iterator[str]:
                 yield from _unknown(where, "joint", name, movable)
         if len(set(controller.joints)) < len(controller.joints):
             yield f"{where}: joints {listed(controller.joints)} name one joint twice; name each once"
+        count = sum(len(joints[name].row.velocities) for name in controller.joints if name in joints)
+        if isinstance(controller.limit, tuple) and len(controller.limit) != count:
+            values = f"{len(controller.limit)} values for {count} commands"
+            yield f"{where}: limit has {values}; give one, or one per command"
 
 
 Check = Callable[["Model"], Iterator[str]]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
 from pliant.model.checks import check_model
 from pliant.model.contacts import Contact
+from pliant.model.control import Controller
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import refuse, shown
@@ -102,31 +102,6 @@ class Output:
         return self.quantity in get_args(BeamQuantity)
 
 
-def _is_function(value: Any) -> Any:
-    if callable(value) or (isinstance(value, str) and re.fullmatch(r"[^:]+\.py:[A-Za-z_]\w*", value)):
-        return value
-    raise ValueError(f'{shown(value)} is no function; give a Python function or text like "control.py:law"')
-
-
-ControlFunction = Annotated[
-    Annotated[Callable[[float, Any], Any] | str, BeforeValidator(_is_function)],
-    WithJsonSchema({"type": "string", "pattern": r"^[^:]+\.py:[A-Za-z_]\w*$"}),
-]
-
-
-@described
-class Controller:
-    """Python code called every `period` seconds; what it returns is held until the next call (zero-order hold).
-
-    function(t, measured) -> one motor torque per velocity of `joints`, in their order.
-    measured.q, measured.v are the state; measured["elbow"] is (q, v) of one joint. In files: "file.py:function"."""
-
-    name: Name  # of the controller
-    period: Positive  # between calls [s]
-    joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
-    function: ControlFunction  # in a file: "file.py:function", looked up beside the model file
-
-
 def _base(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
@@ -168,6 +143,12 @@ class Model:
         joints = ", ".join(f"{link.joint.name} ({link.joint.kind})" for link in self.links[:8])
         more = ", ..." if len(self.links) > 8 else ""
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.velocities)} velocities: {joints}{more}>"
+
+    def _repr_html_(self) -> str:
+        # the one way up: notebooks ask the object itself
+        from pliant.view.notebook import model_html
+
+        return model_html(self)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:

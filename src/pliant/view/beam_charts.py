@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pliant.model.tree import find_frame
 from pliant.result import Result
-from pliant.view.chart import Curve, line_chart
+from pliant.view.chart import Curve, Drawing
 from pliant.view.quantity import dense_range, has_dense
 
 INSTANTS = 201  # looked at
@@ -20,12 +19,10 @@ CHARTS = (
 ROUNDING = 1e-9  # curves below this share of the largest are left out
 
 
-def beam_charts(result: Result) -> Iterator[tuple[str, str]]:
-    """(title, svg), for the beams of which the model asks for forces, strains or stress."""
-    model = result.model
+def beam_drawings(result: Result, names: tuple[str, ...] | None = None) -> Iterator[Drawing]:
+    """The largest forces, moments and stress along beams, of some or all."""
     times = np.linspace(*dense_range(result), INSTANTS) if has_dense(result) else None
-    asked = dict.fromkeys(find_frame(model, output.of).body for output in model.outputs if output.is_in_beam)
-    for beam in (beam for beam in model.beams if beam.name in asked):
+    for beam in (beam for beam in result.model.beams if names is None or beam.name in names):
         for quantity, what, unit, columns in CHARTS:
             if quantity == "stress" and not beam.has_outer_fibre:
                 continue
@@ -36,5 +33,4 @@ def beam_charts(result: Result) -> Iterator[tuple[str, str]]:
                 for k, (_, label) in enumerate(columns)
                 if np.any(largest[:, k] > ROUNDING * largest.max())
             ]
-            title = f"{beam.name}: largest {what}"
-            yield title, line_chart(curves, unit=unit, label=title, across="x", across_unit="m")
+            yield Drawing(f"{beam.name}: largest {what}", unit, tuple(curves), across="x", across_unit="m")

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.model.flexible import Beam
 from pliant.model.sections import section_values
 from pliant.view.projection import Canvas, shade
-from pliant.view.svg import Array, line_path, polygon_path
+from pliant.view.svg import Array
 
 LEAST = 2.8  # height of a band [px]
 
@@ -50,19 +50,24 @@ class BentBeam:
         return np.concatenate([*points, ends, *(self.path(arm)[k][None, :] for arm in self.arms)])
 
 
+def half_edges(beam: Beam, count: int) -> Array:
+    """Half edges along y and z of sections evenly spaced along a beam (count, 2) [m]."""
+    values = section_values(beam.section, np.linspace(0.0, 1.0, count))
+    if values.outer_y is None or values.outer_z is None:
+        # a rectangle with the same moments
+        return np.sqrt(3 * np.stack([values.moment_z, values.moment_y], axis=1) / values.area[:, None])
+    return np.stack([values.outer_y, values.outer_z], axis=1)
+
+
 def bent_beam(beam: Beam, placements: tuple[Array, Array], straight: Array, arms: tuple[Array, ...]) -> BentBeam:
     """Sections whose edges are not known are drawn as rectangles with the same moments."""
     R, p = placements
-    values = section_values(beam.section, np.linspace(0.0, 1.0, p.shape[1]))
-    if values.outer_y is None or values.outer_z is None:
-        half = np.sqrt(3 * np.stack([values.moment_z, values.moment_y], axis=1) / values.area[:, None])
-    else:
-        half = np.stack([values.outer_y, values.outer_z], axis=1)
-    return BentBeam(beam.length, half, values.is_round, R, p, straight, arms)
+    is_round = section_values(beam.section, np.zeros(1)).is_round
+    return BentBeam(beam.length, half_edges(beam, p.shape[1]), is_round, R, p, straight, arms)
 
 
-def band(beam: BentBeam, canvas: Canvas, k: int) -> str:
-    """Path data of the silhouette of pose k."""
+def band(beam: BentBeam, canvas: Canvas, k: int) -> Array:
+    """The silhouette of pose k, a polygon (n, 2) [px]."""
     points = canvas.pixels(beam.p[k])
     along = np.gradient(points, axis=0)
     length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -72,7 +77,7 @@ def band(beam: BentBeam, canvas: Canvas, k: int) -> str:
     seen = np.abs(np.einsum("nji,nj->ni", beam.R[k], normal)[:, 1:]) * beam.half
     half = np.hypot(*seen.T) if beam.is_round else seen.sum(axis=1)
     width = np.maximum(canvas.scale * half, 0.5 * LEAST)[:, None]
-    return polygon_path(np.concatenate([points + width * across, (points - width * across)[::-1]]))
+    return np.concatenate([points + width * across, (points - width * across)[::-1]])
 
 
 def faces(beam: BentBeam, canvas: Canvas, k: int) -> Iterator[tuple[str, Array]]:
@@ -94,8 +99,3 @@ def arm_lines(beam: BentBeam, k: int) -> Iterator[Array]:
     """From the axis to every place off it, in pose k, (2, 3)."""
     for arm in beam.arms:
         yield np.stack([beam.path(np.array([arm[0], 0.0, 0.0]))[k], beam.path(arm)[k]])
-
-
-def dashes(beam: BentBeam, canvas: Canvas, k: int) -> str:
-    """Path data of the undeformed beam."""
-    return line_path(*canvas.pixels(beam.straight[k]).T) if len(beam.straight) else ""

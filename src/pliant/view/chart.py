@@ -31,6 +31,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A chart as data: what it shows, over time or whatever goes across."""
+
+    title: str
+    unit: str
+    curves: tuple[Curve, ...]
+    is_log: bool = False
+    across: str = "time"
+    across_unit: str = "s"
+    is_wide: bool = False  # worth a whole row
+
+
+@dataclass(frozen=True)
 class Scale:
     """From data to pixels along one axis."""
 

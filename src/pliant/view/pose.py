@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import replace
 
 import numpy as np
 
-from pliant.view.bent import BentBeam, arm_lines, band, dashes, faces
+from pliant.view.bent import BentBeam, arm_lines, band, faces
+from pliant.view.marks import Mark, circle, line, polygon
 from pliant.view.projection import Canvas, shade
 from pliant.view.scene import Scene
 from pliant.view.skeleton import Ball, Bar, Block, Part
-from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path
+from pliant.view.svg import Array
 
 MANY_BODIES = 60  # from here on without outlines and joint marks
 FACES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # axis of a box's face, and the two axes along it
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A piece of a picture: how near it is, its look, its path data."""
-
-    depth: float
-    look: str
-    data: str
+def pose(scene: Scene, canvas: Canvas, k: int, *, is_small: bool = False) -> list[Mark]:
+    """The robot at pose k, far marks first."""
+    return sorted(_marks(scene, canvas, k, 0.5 if is_small else 1.0), key=lambda mark: mark.depth)
 
 
-def pose(scene: Scene, canvas: Canvas, k: int, *, is_small: bool = False) -> str:
-    """The robot at pose k: far marks first; neighbours of one look become one path."""
-    marks = sorted(_marks(scene, canvas, k, 0.5 if is_small else 1.0), key=lambda mark: mark.depth)
-    return "".join(
-        path("".join(mark.data for mark in group), look) for look, group in groupby(marks, lambda mark: mark.look)
-    )
-
-
-def undeformed(scene: Scene, canvas: Canvas, k: int) -> str:
+def undeformed(scene: Scene, canvas: Canvas, k: int) -> list[Mark]:
     """Where the beams of pose k would be if they did not bend; only where the bending is enlarged."""
-    return path("".join(dashes(beam, canvas, k) for beam in scene.beams.values()), 'class="dashed" stroke-width="1.2"')
+    beams = [beam for beam in scene.beams.values() if len(beam.straight)]
+    return [line("dashed", canvas.pixels(beam.straight[k]), 1.2) for beam in beams]
 
 
 def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mark]:
@@ -51,7 +40,7 @@ def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mar
         marks += [mark for part in parts for mark in _part_marks(part, canvas, R[i], p[i], weight, is_plain)]
         near.append(
             max(
-                (mark.depth for mark in marks if mark.look.startswith(('class="body"', 'class="beam"'))),
+                (mark.depth for mark in marks if mark.look in ("body", "beam")),
                 default=-np.inf,
             )
         )
@@ -71,11 +60,11 @@ def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, i
         yield from _block_marks(part, canvas, R, p)
     elif isinstance(part, Ball):
         centre = p + R @ part.centre
-        (x, y), depth = canvas.pixels(centre), canvas.depth(centre)
+        place, depth = canvas.pixels(centre), canvas.depth(centre)
         if part.radius > 0:
-            yield Mark(depth, 'class="ball"', circle_path(x, y, max(part.radius * canvas.scale, 1.0)))
+            yield circle("ball", place, max(part.radius * canvas.scale, 1.0), depth=depth)
         else:
-            yield Mark(depth, 'class="mass"', circle_path(x, y, 0.55 * weight))
+            yield circle("mass", place, 0.55 * weight, depth=depth)
     elif part.is_disc:
         yield from _disc_marks(part, canvas, R, p)
     else:
@@ -92,8 +81,8 @@ def _disc_marks(part: Bar, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]
     low, high = (p + (end + rim) @ R.T for end in (part.start, part.end))
     near = high if (R @ axis) @ canvas.view.toward > 0 else low
     depth = canvas.depth(0.5 * (low + high).mean(axis=0))
-    yield Mark(depth, 'class="right" stroke-width="1.2"', polygon_path(hull(canvas.pixels(np.vstack([low, high])))))
-    yield Mark(depth + 1e-6 / canvas.scale, 'class="top" stroke-width="1.2"', polygon_path(canvas.pixels(near)))
+    yield polygon("right", hull(canvas.pixels(np.vstack([low, high]))), 1.2, depth=depth)
+    yield polygon("top", canvas.pixels(near), 1.2, depth=depth + 1e-6 / canvas.scale)
 
 
 def hull(points: Array) -> Array:
@@ -116,30 +105,27 @@ def _turn(a: Array, b: Array, c: Array) -> float:
 
 
 def _bar_marks(part: Bar, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
-    points = np.stack([p + R @ part.start, p + R @ part.end])
-    data, depth = line_path(*canvas.pixels(points).T), canvas.depth(points.mean(axis=0))
+    places = np.stack([p + R @ part.start, p + R @ part.end])
+    points, depth = canvas.pixels(places), canvas.depth(places.mean(axis=0))
     width = max(2 * part.radius * canvas.scale, 0.4 * weight) if part.radius else weight
     if part.is_thin:
-        yield Mark(depth, 'class="thin" stroke-width="1.2"', data)
+        yield line("thin", points, 1.2, depth=depth)
     elif is_plain:
-        yield Mark(depth, f'class="outline" stroke-width="{pixel(width)}"', data)
+        yield line("outline", points, width, depth=depth)
     else:
-        yield Mark(depth, f'class="outline" stroke-width="{pixel(width + 2)}"', data)
+        yield line("outline", points, width + 2, depth=depth)
         # just over its own outline
-        yield Mark(depth + 1e-6 / canvas.scale, f'class="body" stroke-width="{pixel(width)}"', data)
+        yield line("body", points, width, depth=depth + 1e-6 / canvas.scale)
 
 
 def _beam_marks(beam: BentBeam, canvas: Canvas, k: int) -> Iterator[Mark]:
     """The bent beam, and thin lines to what sits off its axis."""
-    for line in arm_lines(beam, k):
-        yield Mark(
-            canvas.depth(line.mean(axis=0)), 'class="thin" stroke-width="1.2"', line_path(*canvas.pixels(line).T)
-        )
+    for arm in arm_lines(beam, k):
+        yield line("thin", canvas.pixels(arm), 1.2, depth=canvas.depth(arm.mean(axis=0)))
     depth = canvas.depth(beam.p[k].mean(axis=0))
-    yield Mark(depth, 'class="beam" stroke-width="1"', band(beam, canvas, k))
+    yield polygon("beam", band(beam, canvas, k), depth=depth)
     for place, (tone, face) in enumerate(faces(beam, canvas, k)):
-        look = f'class="{tone}" stroke-width="1"'
-        yield Mark(depth + 1e-6 * (place + 1) / canvas.scale, look, polygon_path(canvas.pixels(face)))
+        yield polygon(tone, canvas.pixels(face), depth=depth + 1e-6 * (place + 1) / canvas.scale)
 
 
 def _block_marks(part: Block, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]:
@@ -151,20 +137,19 @@ def _block_marks(part: Block, canvas: Canvas, R: Array, p: Array) -> Iterator[Ma
         middle = p + R @ part.centre + part.half[axis] * normal
         a, b = part.half[first] * R[:, first], part.half[second] * R[:, second]
         corners = np.stack([middle + a + b, middle + a - b, middle - a - b, middle - a + b])
-        look = f'class="{shade(canvas.view, normal)}" stroke-width="1.2"'
-        yield Mark(canvas.depth(middle), look, polygon_path(canvas.pixels(corners)))
+        yield polygon(shade(canvas.view, normal), canvas.pixels(corners), 1.2, depth=canvas.depth(middle))
 
 
 def _joint_marks(kind: str, place: Array, depth: float, weight: float) -> Iterator[Mark]:
     """Hinges are circles, slides squares, balls filled; place in pixels."""
-    (x, y), radius = place, 0.62 * weight
+    radius = 0.62 * weight
     if kind in ("prismatic", "cylindrical"):
         corners = place + radius * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-        yield Mark(depth, 'class="joint" stroke-width="1.6"', polygon_path(corners))
+        yield polygon("joint", corners, 1.6, depth=depth)
     elif kind in ("revolute", "universal"):
-        yield Mark(depth, 'class="joint" stroke-width="1.6"', circle_path(x, y, radius))
+        yield circle("joint", place, radius, 1.6, depth=depth)
     elif kind == "spherical":
-        yield Mark(depth, 'class="socket" stroke-width="1.6"', circle_path(x, y, 1.25 * radius))
+        yield circle("socket", place, 1.25 * radius, 1.6, depth=depth)
 
 
 def _guide(scene: Scene, canvas: Canvas, i: int, k: int) -> Iterator[Mark]:
@@ -173,4 +158,4 @@ def _guide(scene: Scene, canvas: Canvas, i: int, k: int) -> Iterator[Mark]:
     if link.parent >= 0 and link.joint.kind in ("prismatic", "cylindrical", "planar"):
         points = np.stack([scene.seat(k, i), scene.p[k, i]])
         depth = canvas.depth(points.mean(axis=0)) - 1e-3 * scene.size
-        yield Mark(depth, 'class="thin" stroke-width="2"', line_path(*canvas.pixels(points).T))
+        yield line("thin", canvas.pixels(points), 2.0, depth=depth)

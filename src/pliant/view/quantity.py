@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from pliant.errors import ModelError
+from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
+from pliant.model.model import Output
 from pliant.result import Result
 from pliant.view.svg import Array
 
@@ -18,27 +20,12 @@ FINE = 800  # points of the uniform grid on which curves of the state are drawn
 MOST_CURVES = 6  # in one chart made here
 MOST_CHARTS = 2  # of one kind of quantity
 MOST_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
-UNITS = {
-    "position": ("m", "xyz"),
-    "velocity": ("m/s", "xyz"),
-    "acceleration": ("m/s^2", "xyz"),
-    "spin": ("rad/s", "xyz"),
-    "attitude": ("", ("qx", "qy", "qz", "qw")),
-}
-PARTS = {  # charts of quantities whose columns have several units: what, unit, (column, label) ...
-    "reaction": (
-        ("force", "N", ((0, "x"), (1, "y"), (2, "z"))),
-        ("moment", "N m", ((3, "x"), (4, "y"), (5, "z"))),
-    ),
-    "section": (
-        ("forces", "N", ((0, "N"), (1, "Vy"), (2, "Vz"))),
-        ("moments", "N m", ((3, "T"), (4, "My"), (5, "Mz"))),
-    ),
-    "strain": (
-        ("strain", "", ((0, "axial"), (4, "outer fibre"))),
-        ("curvature and twist", "1/m", ((1, "y"), (2, "z"), (3, "twist"))),
-    ),
-    "stress": (("stress", "Pa", ((0, "outer fibre"),)),),
+TITLES = {  # of charts of outputs whose columns have several units
+    ("reaction", "N"): "force",
+    ("reaction", "N m"): "moment",
+    ("section", "N"): "forces",
+    ("section", "N m"): "moments",
+    ("strain", "1/m"): "curvature and twist",
 }
 
 
@@ -93,11 +80,14 @@ class Quantities:
         if quantity.endswith(".rate") and quantity.removesuffix(".rate") in model.velocities:
             return self.times, self.state[1][:, model.velocities.index(quantity.removesuffix(".rate"))]
         if quantity == "total":
-            return self._rows(self.total)
+            return self.rows(self.total)
         if quantity in result.energy:
-            return self._rows(result.energy[quantity])
+            return self.rows(result.energy[quantity])
         if quantity == "contacts" or quantity.startswith("contacts."):
             return self._contact_count(quantity.partition(".")[2])
+        commands = [column.name for column in command_columns(model)]
+        if quantity in commands:
+            return self._command(commands.index(quantity))
         name, column = _component(quantity)
         if name in result.outputs and column < result.outputs[name].shape[1]:
             return self._output(name, column)
@@ -109,6 +99,7 @@ class Quantities:
         yield from (f"{name}.rate" for name in self.result.model.velocities)
         for name, values in self.result.outputs.items():
             yield from (f"{name}[{k}]" for k in range(values.shape[1]))
+        yield from (column.name for column in command_columns(self.result.model))
         yield from ("total", *self.result.energy)
         if len(self.result.contacts):
             yield from ("contacts", *(f"contacts.{point}" for point in dict.fromkeys(self.result.contacts["point"])))
@@ -155,7 +146,7 @@ class Quantities:
         scale = float(np.max(moved))
         return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0 else 1.0))
 
-    def _rows(self, values: Array) -> tuple[Array, Array]:
+    def rows(self, values: Array) -> tuple[Array, Array]:
         """What is known at the rows only."""
         t = self.result.t
         low, high = self.window or (-np.inf, np.inf)
@@ -164,8 +155,19 @@ class Quantities:
 
     def _output(self, name: str, column: int) -> tuple[Array, Array]:
         if self.outputs is None:
-            return self._rows(self.result.outputs[name][:, column])
+            return self.rows(self.result.outputs[name][:, column])
         return self.times, self.outputs[name][:, column]
+
+    def _command(self, column: int) -> tuple[Array, Array]:
+        """What a motor was told: held from one instant to the next, a staircase."""
+        assert self.result.commands is not None
+        t, values = self.result.commands[:, 0], self.result.commands[:, 1 + column]
+        low, high = self.window or (float(t[0]), float(t[-1]))
+        changes = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1])
+        first = max(int(np.searchsorted(t[changes], low, side="right")) - 1, 0)
+        changes = changes[first : int(np.searchsorted(t[changes], high))]
+        starts = np.maximum(t[changes], low)
+        return np.repeat(np.append(starts, high), 2)[1:-1], np.repeat(values[changes], 2)
 
     def _contact_count(self, point: str) -> tuple[Array, Array]:
         """How many contacts have begun, of one point or of all: a staircase."""
@@ -187,59 +189,49 @@ def _component(quantity: str) -> tuple[str, int]:
 # --- charts of a model that brings none of its own --------------------------------------------------------------
 
 
+COORDINATES = (
+    ("angle", "Angles"),
+    ("length", "Positions"),
+    ("other", "Attitudes"),
+    ("deflection", "Modal deflections"),
+    ("twist", "Modal twists"),
+)
+RATES = (
+    ("angle", "Angular rates"),
+    ("length", "Speeds"),
+    ("deflection", "Modal rates"),
+    ("twist", "Modal twist rates"),
+)
+
+
 def default_panels(result: Result) -> tuple[Chart, ...]:
     """Coordinates and rates (angles and lengths apart), then every output."""
+    return (*coordinate_panels(result), *rate_panels(result), *output_panels(result))
+
+
+def coordinate_panels(result: Result) -> tuple[Chart, ...]:
+    """Coordinates, one kind in a chart."""
+    return _by_kind(coordinate_columns(result.model), COORDINATES)
+
+
+def rate_panels(result: Result) -> tuple[Chart, ...]:
+    """Velocities, one kind in a chart."""
+    return _by_kind(velocity_columns(result.model), RATES)
+
+
+def output_panels(result: Result) -> tuple[Chart, ...]:
+    """Every output."""
+    asked = [output for output in result.model.outputs if output.name in result.outputs]
+    return tuple(chart for output in asked for chart in output_charts(result, output))
+
+
+def _by_kind(columns: Sequence[Column], kinds: Sequence[tuple[str, str]]) -> tuple[Chart, ...]:
     charts: list[Chart] = []
-    for title, unit, names in _groups(result):
-        charts += _split(title, unit, names)
-    for output in result.model.outputs:
-        if output.name in result.outputs:
-            charts += _output_charts(output.name, output.quantity, result.outputs[output.name].shape[1])
+    for kind, title in kinds:
+        own = [column for column in columns if column.kind == kind]
+        names = [(column.name.removesuffix(".rate"), column.name) for column in own]
+        charts += _split(title, own[0].unit, names) if own else []
     return tuple(charts)
-
-
-def _groups(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    coordinates = [(name, kind) for link in result.model.links for name, kind in _coordinate_kinds(link)]
-    velocities = [(name, kind) for link in result.model.links for name, kind in _velocity_kinds(link)]
-    for kind, title, unit in (
-        ("angle", "Angles", "rad"),
-        ("length", "Positions", "m"),
-        ("other", "Attitudes", ""),
-        ("deflection", "Modal deflections", "m"),
-        ("twist", "Modal twists", "rad"),
-    ):
-        yield title, unit, [(name, name) for name, of in coordinates if of == kind]
-    for kind, title, unit in (
-        ("angle", "Angular rates", "rad/s"),
-        ("length", "Speeds", "m/s"),
-        ("deflection", "Modal rates", "m/s"),
-        ("twist", "Modal twist rates", "rad/s"),
-    ):
-        yield title, unit, [(name, f"{name}.rate") for name, of in velocities if of == kind]
-
-
-def _coordinate_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    joint = link.joint
-    for part, is_angle in zip(joint.row.coordinates, joint.row.angles, strict=True):
-        kind = "angle" if is_angle else "other" if part.startswith("q") else "length"
-        yield (f"{joint.name}.{part}" if part else joint.name), kind
-    yield from _mode_kinds(link)
-
-
-def _mode_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    """Deflections, and the angles of torsion, which come last."""
-    body = link.body
-    for k in range(body.n_modes):
-        yield f"{body.name}.mode{k + 1}", "twist" if k >= body.n_modes - body.families[3] else "deflection"
-
-
-def _velocity_kinds(link: Any) -> Iterator[tuple[str, str]]:
-    joint = link.joint
-    row = joint.row
-    for k, part in enumerate(row.velocities):
-        is_angle = row.angles[k] if row.has_plain_rates else part.startswith("w")
-        yield (f"{joint.name}.{part}" if part else joint.name), "angle" if is_angle else "length"
-    yield from _mode_kinds(link)
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Chart]:
@@ -254,18 +246,12 @@ def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Char
     return [Chart(title + mark, unit, tuple(piece)) for mark, piece in zip(marks, pieces, strict=True)]
 
 
-def _output_charts(name: str, quantity: str, n_columns: int) -> list[Chart]:
-    if quantity in UNITS:
-        unit, parts = UNITS[quantity]
-        curves = tuple((part, f"{name}[{k}]") for k, part in enumerate(parts))
-        return [Chart(f"{name}: {quantity}", unit, curves)]
-    if quantity in PARTS:
-        return [
-            Chart(f"{name}: {what}", unit, tuple((label, f"{name}[{column}]") for column, label in columns))
-            for what, unit, columns in PARTS[quantity]
-        ]
-    labels = [name] if n_columns == 1 else [f"{name} {k}" for k in range(n_columns)]
-    if quantity == "contact":
-        labels = [f"point {k // 4 + 1}: {('normal', 'x', 'y', 'z')[k % 4]}" for k in range(n_columns)]
-    unit = {"contact": "N", "gap": "m"}.get(quantity, "N, N m")
-    return _split(f"{name}: {quantity}", unit, [(label, f"{name}[{k}]") for k, label in enumerate(labels)])
+def output_charts(result: Result, output: Output) -> list[Chart]:
+    """One chart per unit of an output's columns."""
+    columns = output_columns(result.model, output)
+    charts: list[Chart] = []
+    for unit in dict.fromkeys(column.unit for column in columns):
+        title = TITLES.get((output.quantity, unit), output.quantity)
+        curves = [(column.part, f"{output.name}[{k}]") for k, column in enumerate(columns) if column.unit == unit]
+        charts += _split(f"{output.name}: {title}", unit, curves)
+    return charts

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.files import write_whole
 from pliant.result import Result
+from pliant.view.marks import Layer, Mark, svg_layers, svg_marks
 from pliant.view.pose import MANY_BODIES, pose, undeformed
 from pliant.view.projection import Canvas, View, fit
 from pliant.view.scene import Scene, extent, make_scene
@@ -34,30 +35,42 @@ SMALL_WIDTH, SMALL_MARGIN = 300.0, 22.0
 
 def ghost_picture(scene: Scene, *, style: str = "") -> str:
     """All poses over each other, early ones faint, with trails, times, axes and a scale."""
+    canvas, layers = ghost_layers(scene)
+    first, last = scene.times[0], scene.times[-1]
+    instants = f"{len(scene.times)} instants from {first:g} s to {last:g} s" if len(scene.times) > 1 else f"{first:g} s"
+    return document(canvas.width, canvas.height, svg_layers(layers), f"{scene.model.name} at {instants}", style=style)
+
+
+def ghost_layers(scene: Scene) -> tuple[Canvas, list[Layer]]:
+    """What the superimposed picture shows."""
     points = [scene.points(k) for k in range(len(scene.times))]
+    canvas, everything, floor = stage(scene, points, WIDTH, HEIGHTS, MARGIN)
+    layers = [Layer(backdrop(scene, canvas, everything, np.concatenate(points), floor))]
+    if floor is not None:
+        layers.append(Layer(shadow(scene, canvas, floor)))
+    strengths = np.linspace(0.16, 0.5, max(len(scene.times) - 1, 1)).tolist()
+    layers += [Layer(pose(scene, canvas, k), strengths[k]) for k in range(len(scene.times) - 1)]
+    layers.append(Layer([*pose(scene, canvas, -1), *undeformed(scene, canvas, -1), *trails(scene, canvas)]))
+    corner = free_corner(canvas, np.concatenate(points))
+    signs = [*time_words(scene, canvas), *triad(canvas, corner), *scale_bar(canvas), *deformation_words(scene, canvas)]
+    return canvas, [*layers, Layer(signs)]
+
+
+def stage(
+    scene: Scene, points: list[Array], width: float, heights: tuple[float, float], margin: float
+) -> tuple[Canvas, Array, float | None]:
+    """A canvas that shows all poses, the world points it shows, and the height of the ground grid if there is one."""
     floor = floor_height(scene, np.concatenate(points))
     shadows = [] if floor is None else [np.column_stack([part[:, :2], np.full(len(part), floor)]) for part in points]
     everything = np.concatenate([*points, *shadows, scene.trails.reshape(-1, 3)])
     everything = np.concatenate([everything, feet(scene, everything)])
-    canvas = fit(scene.view, everything, WIDTH, HEIGHTS, MARGIN)
-    content = [ground_grid(canvas, np.concatenate(points), floor) if floor is not None else ""]
-    content += [shadow(scene, canvas, floor) if floor is not None else "", world(scene, canvas)]
-    content.append(grounds(scene, canvas, everything))
-    strengths = np.linspace(0.16, 0.5, max(len(scene.times) - 1, 1)).tolist()
-    for k in range(len(scene.times) - 1):
-        content.append(f'<g opacity="{strengths[k]:.2f}">{pose(scene, canvas, k)}</g>')
-    content += [
-        pose(scene, canvas, -1),
-        undeformed(scene, canvas, -1),
-        trails(scene, canvas),
-        time_words(scene, canvas),
-    ]
-    content += [triad(canvas, free_corner(canvas, np.concatenate(points))), scale_bar(canvas)]
-    content.append(deformation_words(scene, canvas))
-    first, last = scene.times[0], scene.times[-1]
-    instants = f"{len(scene.times)} instants from {first:g} s to {last:g} s" if len(scene.times) > 1 else f"{first:g} s"
-    label = f"{scene.model.name} at {instants}"
-    return document(canvas.width, canvas.height, "".join(content), label, style=style)
+    return fit(scene.view, everything, width, heights, margin), everything, floor
+
+
+def backdrop(scene: Scene, canvas: Canvas, everything: Array, points: Array, floor: float | None) -> list[Mark]:
+    """What stands still: ground grid, supports, planes of contact."""
+    grid = [] if floor is None else ground_grid(canvas, points, floor)
+    return [*grid, *world(scene, canvas), *grounds(scene, canvas, everything)]
 
 
 def snapshots(scene: Scene) -> list[tuple[float, str]]:
@@ -70,12 +83,8 @@ def snapshots(scene: Scene) -> list[tuple[float, str]]:
     pictures = []
     for k, t in enumerate(scene.times.tolist()):
         canvas = _small_canvas(scene.view, points, k) if follows else _square(scene.view, everything)
-        content = (
-            grounds(scene, canvas, everything)
-            + world(scene, canvas, is_small=True)
-            + pose(scene, canvas, k, is_small=True)
-        )
-        content += undeformed(scene, canvas, k)
+        still = [*grounds(scene, canvas, everything), *world(scene, canvas, is_small=True)]
+        content = svg_marks([*still, *pose(scene, canvas, k, is_small=True), *undeformed(scene, canvas, k)])
         pictures.append((t, document(canvas.width, canvas.height, content, f"{scene.model.name} at {t:g} s")))
     return pictures
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.model.flexible import Beam
 from pliant.result import STATIONS, Result
@@ -67,12 +68,13 @@ class Scene:
         return any(link.parent < 0 and link.joint.kind not in FREE_KINDS for link in self.model.links)
 
 
-def make_scene(result: Result, n_poses: int = 6, *, t: float | None = None, enlarge: float = 1.0) -> Scene:
-    """Placements at evenly spaced instants and the paths between them; with t at this time alone.
+def make_scene(result: Result, n_poses: int = 6, *, t: ArrayLike | None = None, enlarge: float = 1.0) -> Scene:
+    """Placements at evenly spaced instants and the paths between them; with t at this time, or these times, alone.
 
     enlarge: factor on the deformation of beams; if it is not 1, the undeformed beams are shown too."""
-    posed = _posed(result, t)
-    is_local = enlarge != 1 and _keeps_seats(posed)
+    wanted = None if t is None else np.unique(np.asarray(t, dtype=np.float64))
+    posed = _posed(result, wanted)
+    is_local = enlarge != 1 and keeps_seats(posed)
     R, p = posed.placements(enlarge=1.0 if is_local else enlarge)
     is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
     times, R, p = posed.t[is_finite], R[is_finite], p[is_finite]
@@ -83,8 +85,8 @@ def make_scene(result: Result, n_poses: int = 6, *, t: float | None = None, enla
     # along a beam as well as in time nothing may leave the plane
     moving = [(R, p), *((beam.R.reshape(-1, 1, 3, 3), beam.p.reshape(-1, 1, 3)) for beam in beams.values())]
     view = choose_view(moving, trails.reshape(-1, 3))
-    chosen = _evenly(times, n_poses) if t is None else np.array([np.argmin(np.abs(times - t))])
-    shown = slice(None) if t is None else chosen
+    chosen = _evenly(times, n_poses) if wanted is None else _nearest(times, wanted)
+    shown = slice(None) if wanted is None else slice(chosen[0], chosen[-1] + 1)
     return Scene(
         model,
         times[chosen],
@@ -106,19 +108,19 @@ def path_of(R: Array, p: Array, beams: dict[int, BentBeam], i: int, point: Array
     return beams[i].path(point) if i in beams else p[:, i] + R[:, i] @ point
 
 
-def _posed(result: Result, t: float | None) -> Result:
+def _posed(result: Result, t: Array | None) -> Result:
     """The run with rows where paths are drawn."""
     if t is not None:
         result.at(t)  # or a message
     if has_dense(result):
         times = np.linspace(*dense_range(result), _trail_count(result))
-        times = times if t is None else np.union1d(times, [t])
+        times = times if t is None else np.union1d(times, t)
         return replace(result, t=times, q=result.at(times)[0])
     chosen = np.unique(np.linspace(0, len(result.t) - 1, _trail_count(result)).astype(int))
     return replace(result, t=result.t[chosen], q=result.q[chosen])
 
 
-def _keeps_seats(posed: Result) -> bool:
+def keeps_seats(posed: Result) -> bool:
     """Whether bending moves no joint on a beam: then every beam can be enlarged by itself and all still fits."""
     R, p = posed.placements()
     for i, link in enumerate(posed.model.links):
@@ -166,8 +168,15 @@ def _trail_count(result: Result) -> int:
 
 
 def _evenly(times: Array, count: int) -> Array:
-    wanted = np.linspace(times[0], times[-1], count)
-    return np.unique(np.abs(times[None, :] - wanted[:, None]).argmin(axis=1))
+    return _nearest(times, np.linspace(times[0], times[-1], count))
+
+
+def _nearest(times: Array, wanted: Array) -> Array:
+    """Rows of the times nearest to those wanted, both sorted."""
+    after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
+    before = after - 1
+    is_before = wanted - times[before] <= times[np.minimum(after, len(times) - 1)] - wanted
+    return np.unique(np.where(is_before, before, np.minimum(after, len(times) - 1)))
 
 
 def extent(points: Array) -> float:

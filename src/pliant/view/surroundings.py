@@ -9,32 +9,32 @@ import numpy as np
 from pliant.model.tree import find_frame
 from pliant.view.bent import BentBeam
 from pliant.view.chart import nice_step
+from pliant.view.marks import Mark, Words, circle, line, polygon
 from pliant.view.projection import Canvas
 from pliant.view.scene import Scene
 from pliant.view.skeleton import FREE_KINDS, Bar
-from pliant.view.svg import TIMES, Array, circle_path, line_path, path, pixel, polygon_path, text
+from pliant.view.svg import TIMES, Array
 
 TRAIL_PIECES = 40
 
 
-def trails(scene: Scene, canvas: Canvas) -> str:
+def trails(scene: Scene, canvas: Canvas) -> list[Mark]:
     """Paths of the ends, stronger towards the end of the run; long tangled ones fade sooner."""
     lines = []
     length = np.linalg.norm(np.diff(scene.trails[:, 0], axis=0), axis=1).sum()
     fading = float(np.clip(length / (5 * scene.size), 1.0, 6.0))
     edges = np.unique(np.linspace(0, len(scene.trail_times) - 1, TRAIL_PIECES + 1).astype(int)).tolist()
     for j in range(scene.trails.shape[1]):
-        x, y = canvas.pixels(scene.trails[:, j]).T
+        points = canvas.pixels(scene.trails[:, j])
         for k, (first, last) in enumerate(pairwise(edges)):
             strength = 0.2 + 0.8 * ((k + 1) / TRAIL_PIECES) ** fading
-            piece = line_path(x[first : last + 1], y[first : last + 1])
-            lines.append(path(piece, f'class="trail" stroke-width="1.6" opacity="{strength:.2f}"'))
-    return "".join(lines)
+            lines.append(line("trail", points[first : last + 1], 1.6, opacity=strength))
+    return lines
 
 
-def time_words(scene: Scene, canvas: Canvas) -> str:
+def time_words(scene: Scene, canvas: Canvas) -> list[Mark | Words]:
     """When the first end was where, unless the words would cover each other."""
-    parts: list[str] = []
+    parts: list[Mark | Words] = []
     taken: list[Array] = []
     order = [len(scene.times) - 1, *range(len(scene.times) - 1)]
     for k in order:
@@ -44,31 +44,28 @@ def time_words(scene: Scene, canvas: Canvas) -> str:
             continue
         taken.append(np.array([x, y]))
         is_right = x < canvas.width - 60
-        word = text(
-            x + (9 if is_right else -9),
-            y - 7,
-            f"{scene.times[k]:.3g} s",
-            anchor="start" if is_right else "end",
-            css="halo",
-        )
-        parts.append(path(circle_path(x, y, 3), 'class="spot"') + word)
-    return "".join(parts)
+        shift, anchor = (9, "start") if is_right else (-9, "end")
+        parts.append(circle("spot", taken[-1], 3))
+        parts.append(Words(x + shift, y - 7, f"{scene.times[k]:.3g} s", anchor, "halo"))  # type: ignore[arg-type]
+    return parts
 
 
-def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> str:
+def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> list[Mark]:
     """Supports of the roots that the world holds, and rails of those that slide."""
-    size, parts = (9.0 if is_small else 16.0), []
+    size = 9.0 if is_small else 16.0
+    parts: dict[bytes, list[Mark]] = {}  # several roots may have the same support
     for i, link in enumerate(scene.model.links):
         if link.parent >= 0 or link.joint.kind in FREE_KINDS:
             continue
         seat = np.array(link.seat.position, dtype=float)
         if link.joint.kind in ("prismatic", "cylindrical"):
-            parts.append(_rail(scene, canvas, i))
+            marks = _rail(scene, canvas, i)
         elif link.joint.kind == "fixed" and i in scene.beams and scene.view.is_flat:
-            parts.append(_wall(scene.beams[i], canvas, size))
+            marks = _wall(scene.beams[i], canvas, size)
         else:
-            parts.append(_support(canvas, seat, size))
-    return "".join(dict.fromkeys(parts))
+            marks = _support(canvas, seat, size)
+        parts[np.round(marks[0].points, 1).tobytes()] = marks
+    return [mark for marks in parts.values() for mark in marks]
 
 
 def contact_planes(scene: Scene) -> list[tuple[Array, Array]]:
@@ -88,20 +85,20 @@ def feet(scene: Scene, points: Array) -> Array:
     return np.concatenate([np.zeros((0, 3)), *(points - np.outer((points - p) @ n, n) for p, n in planes)])
 
 
-def grounds(scene: Scene, canvas: Canvas, points: Array) -> str:
+def grounds(scene: Scene, canvas: Canvas, points: Array) -> list[Mark]:
     """Planes of contact as hatched lines, as long as the robot is wide."""
-    parts = []
+    parts: list[Mark] = []
     for place, normal in contact_planes(scene):
         along = np.cross(normal, scene.view.toward)
         shares = (points - place) @ along
         reach = 0.05 * scene.size
         ends = canvas.pixels(place + np.outer([shares.min() - reach, shares.max() + reach], along))
         side = canvas.pixels(place - normal) - canvas.pixels(place)
-        parts.append(_hatched(ends[0], ends[1], 7.0, side / np.linalg.norm(side)))
-    return "".join(parts)
+        parts += _hatched(ends[0], ends[1], 7.0, side / np.linalg.norm(side))
+    return parts
 
 
-def _rail(scene: Scene, canvas: Canvas, i: int) -> str:
+def _rail(scene: Scene, canvas: Canvas, i: int) -> list[Mark]:
     """A line through all the places where the slider was, a little longer, hatched on one side."""
     track = scene.paths[:, i]
     middle = track[np.argmax(np.linalg.norm(track - track[0], axis=1))]
@@ -114,7 +111,7 @@ def _rail(scene: Scene, canvas: Canvas, i: int) -> str:
     return _hatched(start, end, 7.0)
 
 
-def _wall(beam: BentBeam, canvas: Canvas, size: float) -> str:
+def _wall(beam: BentBeam, canvas: Canvas, size: float) -> list[Mark]:
     """What a beam is clamped to: hatched ground across its start."""
     start, beyond = canvas.pixels(beam.p[-1, :2])
     away = (start - beyond) / (np.linalg.norm(start - beyond) or 1.0)
@@ -123,19 +120,18 @@ def _wall(beam: BentBeam, canvas: Canvas, size: float) -> str:
     return _hatched(start - across, start + across, 0.45 * size, away)
 
 
-def _hatched(start: Array, end: Array, depth: float, side: Array | None = None) -> str:
+def _hatched(start: Array, end: Array, depth: float, side: Array | None = None) -> list[Mark]:
     """The sign of the ground: a line with short strokes on its lower side, or the side given."""
     along = end - start
     length = float(np.linalg.norm(along)) or 1.0
     along = along / length
     across = np.array([-along[1], along[0]]) * (1.0 if along[0] >= 0 else -1.0) if side is None else side
     feet = [start + share * (end - start) for share in np.linspace(0.0, 1.0, max(3, round(length / 8) + 1))]
-    strokes = [line_path(*np.stack([foot, foot + depth * (across - 0.8 * along)]).T) for foot in feet]
-    line = path(line_path(*np.stack([start, end]).T), 'class="ground" stroke-width="2"')
-    return line + path("".join(strokes), 'class="ground" stroke-width="1.2"')
+    strokes = [line("ground", np.stack([foot, foot + depth * (across - 0.8 * along)]), 1.2) for foot in feet]
+    return [line("ground", np.stack([start, end]), 2.0), *strokes]
 
 
-def _support(canvas: Canvas, seat: Array, size: float) -> str:
+def _support(canvas: Canvas, seat: Array, size: float) -> list[Mark]:
     """A hinge on hatched ground; in space a plate."""
     x, y = canvas.pixels(seat)
     if not canvas.view.is_flat:
@@ -143,12 +139,10 @@ def _support(canvas: Canvas, seat: Array, size: float) -> str:
         corners = seat + reach * np.array([[1, 1, 0], [1, -1, 0], [-1, -1, 0], [-1, 1, 0]])
         plate = canvas.pixels(corners)
         thick = plate + np.array([0.0, 0.35 * size])
-        return path(polygon_path(thick), 'class="plate"') + path(
-            polygon_path(plate), 'class="plate" stroke-width="1.4"'
-        )
+        return [polygon("plate", thick), polygon("plate", plate, 1.4)]
     foot = np.array([[x, y], [x - 0.8 * size, y + 1.2 * size], [x + 0.8 * size, y + 1.2 * size]])
     left, right = foot[1] - np.array([0.6 * size, 0]), foot[2] + np.array([0.6 * size, 0])
-    return path(polygon_path(foot), 'class="plate" stroke-width="1.4"') + _hatched(left, right, 0.45 * size)
+    return [polygon("plate", foot, 1.4), *_hatched(left, right, 0.45 * size)]
 
 
 def floor_height(scene: Scene, points: Array) -> float | None:
@@ -158,7 +152,7 @@ def floor_height(scene: Scene, points: Array) -> float | None:
     return float(points[:, 2].min())
 
 
-def ground_grid(canvas: Canvas, points: Array, floor: float) -> str:
+def ground_grid(canvas: Canvas, points: Array, floor: float) -> list[Mark]:
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     step = nice_step(max(float(np.max(high - low)), 1e-9), 8)
     first, last = np.floor(low / step - 0.5), np.ceil(high / step + 0.5)
@@ -166,20 +160,20 @@ def ground_grid(canvas: Canvas, points: Array, floor: float) -> str:
     rows = np.arange(first[1], last[1] + 1) * step
     lines = [np.array([[x, rows[0], floor], [x, rows[-1], floor]]) for x in columns]
     lines += [np.array([[columns[0], y, floor], [columns[-1], y, floor]]) for y in rows]
-    return path("".join(line_path(*canvas.pixels(line).T) for line in lines), 'class="grid"')
+    return [line("grid", canvas.pixels(points)) for points in lines]
 
 
-def shadow(scene: Scene, canvas: Canvas, floor: float) -> str:
-    """The last pose straight down on the ground grid."""
+def shadow(scene: Scene, canvas: Canvas, floor: float, k: int = -1) -> list[Mark]:
+    """Pose k straight down on the ground grid."""
     lines = []
     for i, parts in enumerate(scene.parts):
         for bar in (part for part in parts if isinstance(part, Bar)):
-            points = scene.p[-1, i] + np.stack([bar.start, bar.end]) @ scene.R[-1, i].T
+            points = scene.p[k, i] + np.stack([bar.start, bar.end]) @ scene.R[k, i].T
             points[:, 2] = floor
-            lines.append(line_path(*canvas.pixels(points).T))
+            lines.append(points)
     for beam in scene.beams.values():
-        lines.append(line_path(*canvas.pixels(np.column_stack([beam.p[-1, :, :2], np.full(beam.p.shape[1], floor)])).T))
-    return path("".join(lines), 'class="shadow" stroke-width="6"')
+        lines.append(np.column_stack([beam.p[k, :, :2], np.full(beam.p.shape[1], floor)]))
+    return [line("shadow", canvas.pixels(points), 6.0) for points in lines]
 
 
 def free_corner(canvas: Canvas, points: Array) -> Array:
@@ -190,38 +184,36 @@ def free_corner(canvas: Canvas, points: Array) -> Array:
     return np.asarray(corners[int(np.argmax(np.minimum(distances, 110.0)))])
 
 
-def triad(canvas: Canvas, origin: Array) -> str:
+def triad(canvas: Canvas, origin: Array) -> list[Mark | Words]:
     """The world's axes, small."""
-    parts = []
+    parts: list[Mark | Words] = []
     for name, axis in zip("xyz", np.eye(3), strict=True):
         x, y = 24.0 * np.array([axis @ canvas.view.right, -(axis @ canvas.view.up)])
         if np.hypot(x, y) > 1.0:
             tip = origin + np.array([x, y])
-            parts.append(path(_arrow(origin, tip), 'class="ground" stroke-width="1.4"'))
-            parts.append(text(origin[0] + 1.45 * x, origin[1] + 1.45 * y + 4, name, anchor="middle"))
-    return "".join(parts)
+            parts.append(line("ground", _arrow(origin, tip), 1.4))
+            parts.append(Words(origin[0] + 1.45 * x, origin[1] + 1.45 * y + 4, name, "middle"))
+    return parts
 
 
-def _arrow(start: Array, tip: Array) -> str:
+def _arrow(start: Array, tip: Array) -> Array:
     back = 5.0 * (start - tip) / np.linalg.norm(start - tip)
     side = 0.5 * np.array([-back[1], back[0]])
-    return line_path(*np.stack([start, tip, tip + back + side, tip, tip + back - side]).T)
+    return np.stack([start, tip, tip + back + side, tip, tip + back - side])
 
 
-def deformation_words(scene: Scene, canvas: Canvas) -> str:
+def deformation_words(scene: Scene, canvas: Canvas) -> list[Words]:
     """By how much the bending is enlarged."""
     if scene.enlarge == 1 or not scene.beams:
-        return ""
+        return []
     words = f"deformation {TIMES} {scene.enlarge:g}"
-    return text(0.5 * canvas.width, canvas.height - 16.0, words, anchor="middle", css="halo")
+    return [Words(0.5 * canvas.width, canvas.height - 16.0, words, "middle", "halo")]
 
 
-def scale_bar(canvas: Canvas) -> str:
+def scale_bar(canvas: Canvas) -> list[Mark | Words]:
     length = nice_step(110.0 / canvas.scale, 1)
     length = length if length * canvas.scale <= 200 else length / 2
     x, y = canvas.width - 24.0, canvas.height - 20.0
     start = x - length * canvas.scale
-    bar = f"M{pixel(start)} {pixel(y - 4)}v4H{pixel(x)}v-4"
-    return path(bar, 'class="ground" stroke-width="1.4"') + text(
-        0.5 * (start + x), y - 7, f"{length:g} m", anchor="middle"
-    )
+    bar = np.array([[start, y - 4], [start, y], [x, y], [x, y - 4]])
+    return [line("ground", bar, 1.4), Words(0.5 * (start + x), y - 7, f"{length:g} m", "middle")]

@@ -1,0 +1,79 @@
+"""A result as one table, a row per recorded time: CSV and pandas."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.files import whole_file
+from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
+
+if TYPE_CHECKING:
+    from pliant.result import Result
+
+Array = NDArray[np.float64]
+FORMS = ("wide", "long")
+
+
+def columns(result: Result) -> Iterator[tuple[str, str, str, Array]]:
+    """(what it is, name, unit, values) of every column over time; names are all different."""
+    taken = {"time"}
+    for what, column, values in _columns(result):
+        name = column.name if column.name not in taken else f"{what}.{column.name}"
+        taken.add(name)
+        yield what, name, column.unit, values
+
+
+def _columns(result: Result) -> Iterator[tuple[str, Column, Array]]:
+    model = result.model
+    yield from (("coordinate", column, result.q[:, k]) for k, column in enumerate(coordinate_columns(model)))
+    yield from (("velocity", column, result.v[:, k]) for k, column in enumerate(velocity_columns(model)))
+    for output in (output for output in model.outputs if output.name in result.outputs):
+        values = result.outputs[output.name]
+        yield from (("output", column, values[:, k]) for k, column in enumerate(output_columns(model, output)))
+    yield from (("command", column, result.inputs[:, k]) for k, column in enumerate(command_columns(model)))
+    yield from (("energy", Column(name, "J"), values) for name, values in result.energy.items())
+
+
+def write_csv(result: Result, path: Path) -> None:
+    """One line per recorded time, names with units in the first line, every digit that counts."""
+    table = [("time", "s", result.t), *((name, unit, values) for _, name, unit, values in columns(result))]
+    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([f"{name} [{unit}]" if unit else name for name, unit, _ in table])
+        writer.writerows(zip(*(values.tolist() for *_, values in table), strict=True))
+
+
+def to_pandas(result: Result, form: str) -> Any:
+    """wide: one row per time, one column per quantity, units in attrs. long: one row per time and quantity."""
+    if form not in FORMS:
+        raise ModelError(f"form {form!r} is unknown; there are {', '.join(FORMS)}")
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise ModelError('pandas is not installed; install it with: pip install "pliant[pandas]"') from None
+    table = list(columns(result))
+    if form == "wide":
+        frame = pandas.DataFrame({name: values for _, name, _, values in table}, index=_time(pandas, result))
+        frame.attrs = {"model": result.model.name, "units": {"time": "s"} | {name: unit for _, name, unit, _ in table}}
+        return frame
+    n_times, n_columns = len(result.t), len(table)
+    return pandas.DataFrame(
+        {
+            "time": np.tile(result.t, n_columns),
+            "kind": np.repeat([what for what, *_ in table], n_times),
+            "name": np.repeat([name for _, name, *_ in table], n_times),
+            "unit": np.repeat([unit for _, _, unit, _ in table], n_times),
+            "value": np.concatenate([values for *_, values in table]),
+        }
+    )
+
+
+def _time(pandas: Any, result: Result) -> Any:
+    return pandas.Index(result.t, name="time")

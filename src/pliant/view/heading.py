@@ -1,0 +1,53 @@
+"""Top of the page: what was run, how it ended, and the four numbers one looks for first."""
+
+from __future__ import annotations
+
+from html import escape
+
+from pliant.result import Result
+from pliant.view.html import seconds, sentence
+from pliant.view.svg import readable
+
+STATUS = {
+    "done": ("good", "Done", "The run came to its end as asked."),
+    "stopped": ("good", "Stopped", "The run ended where the model asks."),
+    "interrupted": ("warn", "Interrupted", "The run was interrupted; what was reached is shown."),
+    "failed": ("bad", "Failed", "The run broke down; what was reached is shown."),
+}
+
+
+def outcome(result: Result) -> str:
+    """How a run ended and why, what to mind, and facts."""
+    css, word, words = STATUS.get(result.status, ("warn", result.status, ""))
+    reason = f"{words} {sentence(result.reason)}".strip()
+    return (
+        f'<p class="status {css}"><strong>{escape(word)}.</strong> <span>{escape(reason)}</span></p>\n'
+        + "".join(
+            f'<p class="status warn"><strong>Mind.</strong> <span>{escape(sentence(words))}</span></p>\n'
+            for words in result.warnings
+        )
+        + _facts(result)
+    )
+
+
+def describe(result: Result) -> str:
+    """One line about the model."""
+    links, n_v = result.model.links, len(result.model.velocities)
+    kinds = dict.fromkeys(link.joint.kind for link in links if link.joint.kind != "fixed")
+    counts = [f"{sum(link.joint.kind == kind for link in links)} {kind}" for kind in kinds]
+    bodies = "1 body" if len(links) == 1 else f"{len(links)} bodies"
+    freedom = "1 degree of freedom" if n_v == 1 else f"{n_v} degrees of freedom"
+    joints = f", joints: {', '.join(counts)}" if counts else ""
+    return f"Model {result.model.name}: {bodies}, {freedom}{joints}"
+
+
+def _facts(result: Result) -> str:
+    end = readable(float(result.t[-1])) + " s" if len(result.t) else "nothing"
+    facts = [
+        ("simulated", end),
+        ("energy residual", readable(result.audit.get("energy_residual", float("nan")), 2)),
+        ("steps", readable(int(result.stats.get("steps", len(result.t))))),
+        ("computing time", seconds(float(result.stats.get("wall_s", float("nan"))))),
+    ]
+    cards = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{cards}</dl>'

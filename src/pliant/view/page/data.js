@@ -1,0 +1,65 @@
+// The page's data: arrays as typed arrays, numbers as words.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, i4: Int32Array };
+const decoded = [];
+
+// Array number k of the page.
+function array(k) {
+  if (!decoded[k]) {
+    const text = DATA.arrays[k];
+    const raw = atob(text.slice(2));
+    const bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    decoded[k] = new KINDS[text.slice(0, 2)](bytes.buffer);
+    DATA.arrays[k] = null;
+  }
+  return decoded[k];
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+// Last index with times[index] <= t.
+function before(times, t) {
+  let low = 0;
+  let high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// 1, 2 or 5 times a power of ten, at most `most`.
+function niceStep(most) {
+  const power = 10 ** Math.floor(Math.log10(most));
+  return [5, 2, 1].find((factor) => factor * power <= most * (1 + 1e-9)) * power;
+}
+
+const SUPERSCRIPTS = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+
+// A number for people: a few digits, powers of ten written out.
+function readable(value, digits = 3) {
+  if (!Number.isFinite(value)) return "not available";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)) + 1e-9);
+  let words;
+  if (size >= -3 && size < 6) words = String(Number(value.toPrecision(digits)));
+  else {
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+    const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("");
+    words = `${Number(mantissa)} \u00d7 10${raised}`;
+  }
+  return words.replace("-", "\u2212");
+}
+
+function withUnit(value, unit, digits = 3) {
+  return unit ? `${readable(value, digits)} ${unit}` : readable(value, digits);
+}
