@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import yardstick
-from pliant.dynamics import Prepared, forward_dynamics
+from pliant.calls import forward_dynamics
+from pliant.dynamics import Prepared
 from pliant.kernels import _jit, dynamics
 from pliant.kernels.formulations import spherical_batch
 from pliant.model.bodies import Body, Frame
