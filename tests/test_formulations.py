@@ -16,7 +16,8 @@ import pytest
 
 from pliant.calls import forward_dynamics, inverse_dynamics
 from pliant.dynamics import Prepared
-from pliant.model.bodies import AxisAngle, Body, Frame
+from pliant.model.attitudes import AxisAngle
+from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Constant, Sine

@@ -129,12 +129,12 @@ def test_a_ball_under_the_base_keeps_the_angular_momentum_about_it():
 def test_a_heavy_base_gives_the_ordinary_jacobian():
     """The difference falls as one over the mass of the base."""
     differences = []
-    for mass in (1e3, 1e6, 1e9):
+    for mass in (1e5, 1e7, 1e9):
         model = satellite(mass=mass)
         q, _ = state_of(model)
         ordinary = pliant.jacobian(model, q, "hand")[:, 6:]
         differences.append(largest(pliant.generalised_jacobian(model, q, "hand") - ordinary))
-    assert np.array(differences) * (1e3, 1e6, 1e9) == pytest.approx(differences[1] * 1e6, rel=0.1)
+    assert np.array(differences) * (1e5, 1e7, 1e9) == pytest.approx(differences[1] * 1e7, rel=0.01)
 
 
 def test_many_states_in_one_call():

@@ -32,7 +32,9 @@ _HOME = {
     ),
     "pliant.rest_state": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
-    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
+    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere"),
+    "pliant.model.attitudes": ("AxisAngle", "RollPitchYaw", "EulerAngles", "RotationVector", "Pose"),
+    "pliant.attitudes": ("attitude",),
     "pliant.model.flexible": (
         "Beam",
         "Bending",
