@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.dynamics import Prepared, forward_dynamics, inverse_dynamics
-from pliant.model.bodies import AxisAngle, Body, Frame
+from pliant.calls import forward_dynamics, inverse_dynamics
+from pliant.dynamics import Prepared
+from pliant.model.attitudes import AxisAngle
+from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Constant, Sine

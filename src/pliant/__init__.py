@@ -12,9 +12,8 @@ _HOME = {
     "pliant.simulation": ("simulate", "prepare_run", "PreparedRun"),
     "pliant.result": ("Result",),
     "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
-    "pliant.dynamics": (
-        "prepare",
-        "Prepared",
+    "pliant.dynamics": ("prepare", "Prepared"),
+    "pliant.calls": (
         "forward_dynamics",
         "inverse_dynamics",
         "mass_matrix",
@@ -22,9 +21,20 @@ _HOME = {
         "energy",
         "momentum",
     ),
+    "pliant.frames": ("jacobian", "jacobian_rate", "frame_placement", "frame_velocity"),
+    "pliant.space_robots": (
+        "rate_names",
+        "generalised_jacobian",
+        "free_velocity",
+        "reaction_null_basis",
+        "reaction_null_projector",
+        "reaction_null_velocity",
+    ),
     "pliant.rest_state": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
-    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
+    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere"),
+    "pliant.model.attitudes": ("AxisAngle", "RollPitchYaw", "EulerAngles", "RotationVector", "Pose"),
+    "pliant.attitudes": ("attitude",),
     "pliant.model.flexible": (
         "Beam",
         "Bending",

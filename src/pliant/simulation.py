@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
-from pliant.dynamics import Prepared, as_state
+from pliant.dynamics import Prepared
 from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
+from pliant.states import as_state
 from pliant.system.memory import Memory, evaluate_dense, new_memory
 from pliant.system.phases import Phases
 from pliant.system.status import Status

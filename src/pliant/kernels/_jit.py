@@ -210,6 +210,7 @@ MEMORY = Table("Memory", numba.typeof(empty_memory()))
 REAL, INTEGER = types.float64, types.int64
 VECTOR = types.Array(REAL, 1, "C")
 MATRIX = types.Array(REAL, 2, "C")
+MATRICES = types.Array(REAL, 3, "C")
 INTEGERS = types.Array(INTEGER, 1, "C")
 
 # acceleration(system, work, q, v, vdot, reaction) -> Status. Kinematics are done and forces are gathered in work.

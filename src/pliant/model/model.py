@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
-from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
+from pliant.model.attitudes import Attitude, attitude_matrix
+from pliant.model.bodies import Body, Frame, Place
 from pliant.model.checks import check_model
 from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.bodies import Body, Frame, attitude_matrix
+from pliant.model.attitudes import attitude_matrix
+from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
+from pliant.model.rotations import matrix_quaternion
 
 if TYPE_CHECKING:
     from pliant.model.model import Base, Model
@@ -75,30 +77,6 @@ def base_joint(base: Base, body: Body | Beam) -> Joint:
         q0=(*base.position, *matrix_quaternion(R)),
         v0=(*base.velocity, *base.spin),
     )
-
-
-def matrix_quaternion(R: np.ndarray) -> tuple[float, float, float, float]:
-    """Unit quaternion x y z w, w >= 0, of a rotation matrix (Shepperd: the largest component first)."""
-    squares = np.array(
-        [
-            1 + R[0, 0] - R[1, 1] - R[2, 2],
-            1 - R[0, 0] + R[1, 1] - R[2, 2],
-            1 - R[0, 0] - R[1, 1] + R[2, 2],
-            1 + R[0, 0] + R[1, 1] + R[2, 2],
-        ]
-    )
-    # 4 q q^T, whose largest row is the best conditioned
-    outer = np.array(
-        [
-            [squares[0], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
-            [R[0, 1] + R[1, 0], squares[1], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
-            [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], squares[2], R[1, 0] - R[0, 1]],
-            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], squares[3]],
-        ]
-    )
-    q = outer[int(np.argmax(squares))]
-    q = q / np.linalg.norm(q) * (1.0 if q[3] >= 0 else -1.0)
-    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
 
 
 def build_tree(model: Model) -> tuple[Link, ...]:
