@@ -96,6 +96,15 @@ INTEGRATORS = (
         reference="kutta1901",
         **_RUNGE_KUTTA,
     ),
+    Method(
+        name="radau",
+        summary="Radau IIA of order 5, implicit, for stiff models",
+        module="pliant.kernels.integrators.radau",
+        function="step",
+        supports=ADAPTIVE | {"stiff"},
+        cost="3 evaluations an iteration, about 3 iterations a step, a Jacobian now and then",
+        reference="hairer1996",
+    ),
 )
 
 

@@ -21,6 +21,7 @@ from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
 from pliant.system.memory import Memory, evaluate_dense, new_memory
+from pliant.system.newton import find_unknowns
 from pliant.system.phases import Phases
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -166,6 +167,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
         n_phases=len(work.phase),
+        unknowns=find_unknowns(system, len(packed.state_scales)),
         wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],

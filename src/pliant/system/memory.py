@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.system.contact_tables import PHASE
+from pliant.system.newton import Unknowns, newton_tables
 from pliant.system.tables import rows
 
 Array = NDArray[np.float64]
@@ -48,6 +49,7 @@ LOOP = np.dtype(
         ("is_awaiting", np.int64),  # 1: went back for a sample
         ("was_rejected", np.int64),  # 1: the next step must not grow
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
+        ("dropped", np.int64),  # for steppers with a past: 1 it is void, 2 the Jacobian too; they set it back to 0
         ("has_moved", np.int64),  # 1: and so did y
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
@@ -58,6 +60,7 @@ LOOP = np.dtype(
         ("n_standing", np.int64),  # events in a row with hardly any time passing
         ("error", np.float64),  # norm of the last trial step, filled by the stepper; > 1 rejects
         ("error_old", np.float64),  # of the step before
+        ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: the loop's controller decides
         # recorded so far: Python copies the buffers away and resets these four to 0
         ("n_rows", np.int64),
         ("n_pieces", np.int64),
@@ -100,6 +103,13 @@ class Memory(NamedTuple):
     stages: Any  # (n_all, n_y) derivatives; filled by the stepper, extra ones by the interpolant
     scratch: Any  # (N_SCRATCH, n_y) private to the running kernel
     dense: Any  # (n_terms, n_y) r0, r1, .. of the step just made; filled by the interpolant
+    # implicit methods; the tables of system/newton.py, filled by integrators/newton.py
+    newton: Any  # one row
+    active: Any  # int64: index in y of every column of the Jacobian: the m unknowns, then the paired coordinates
+    mates: Any  # int64: of each paired coordinate, the row of its rate among the unknowns
+    jacobian: Any  # (m, m + pairs) derivatives of the unknowns' rates
+    factor: Any  # (n_factors, m, m) factors of Newton's matrices: real; real and imaginary part of the complex one
+    pivots: Any  # int64 (2, m) their row exchanges
     # where steps must end
     boundaries: Any  # sorted times of kinks of signals [s]
     samples: Any  # sorted times at which a Python controller is due [s]
@@ -118,7 +128,7 @@ class Memory(NamedTuple):
 
 def empty_memory() -> Memory:
     """The smallest Memory: its numba type is the type of all of them."""
-    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0)
+    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, Unknowns((), ()))
 
 
 def _allocate(
@@ -132,6 +142,8 @@ def _allocate(
     n_rows: int,
     n_pieces: int,
     n_phases: int,
+    n_factors: int,
+    unknowns: Unknowns,
 ) -> Memory:
     return Memory(
         loop=rows(1, LOOP),
@@ -148,6 +160,7 @@ def _allocate(
         stages=np.zeros((n_all, n_y)),
         scratch=np.zeros((N_SCRATCH, n_y)),
         dense=np.zeros((n_terms, n_y)),
+        **newton_tables(n_factors, unknowns),
         boundaries=np.zeros(0),
         samples=np.zeros(0),
         side=np.ones((2, n_events), np.int64),
@@ -182,6 +195,7 @@ def new_memory(
     n_events: int = 0,
     n_inputs: int = 0,
     n_phases: int = 0,
+    unknowns: Unknowns | None = None,
     wants_rows: bool = True,
     wants_dense: bool = True,
     capacity: int = 1024,
@@ -195,14 +209,16 @@ def new_memory(
     h: first step (0: guessed), or the step itself if is_fixed. A tableau without error estimate needs is_fixed.
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
     quaternions: first index in y of each. n_events: as many as system.events.
-    n_inputs, n_phases: lengths of work.inputs and work.phase.
+    n_inputs, n_phases: lengths of work.inputs and work.phase. unknowns: of implicit methods; default: all components
+    that are controlled, no pairs.
     capacity: rows and pieces held before BUFFER_FULL.
     """
     y = np.array(y, np.float64)
     n_y = len(y)
+    memory_atol = np.broadcast_to(atol, n_y)
     if is_fixed and not h > 0.0:
         raise ValueError(f"fixed steps need a step size h > 0; found h = {h}")
-    if not is_fixed and len(tableau.E) == 0:
+    if not is_fixed and not tableau.is_adaptive:
         raise ValueError(f"{tableau.name} has no error estimate; give a fixed step (is_fixed, h)")
     if capacity < 4:
         raise ValueError(f"capacity must be at least 4 rows; found {capacity}")
@@ -217,9 +233,11 @@ def new_memory(
         capacity if wants_rows else 0,
         capacity if wants_dense else 0,
         n_phases,
+        tableau.n_factors,
+        unknowns or Unknowns([i for i in range(n_y) if memory_atol[i] < np.inf], ()),
     )
     memory.y[:] = y
-    memory.atol[:] = atol
+    memory.atol[:] = memory_atol
     memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
     loop = memory.loop[0]
     loop.step, loop.interpolant, loop.is_fixed = step, interpolant, is_fixed

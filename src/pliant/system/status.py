@@ -21,6 +21,7 @@ class Status(IntEnum):
     TOO_MANY_STEPS = 14
     EVENT_NOT_LOCATED = 15
     DEFLECTED = 18  # a beam's bending exceeds twice its length; run.body says whose
+    NOT_CONVERGED = 19  # Newton's method of an implicit step
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

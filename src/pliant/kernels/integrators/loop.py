@@ -131,6 +131,7 @@ def restart(system, work, memory):
         events.renew_sides(system.events, memory.event_values, memory.fired, loop.has_moved, memory.side)
     loop.error_old = LEAST_ERROR
     loop.made_jump = 0
+    loop.dropped = 2 if loop.was_switched == 1 or loop.n_steps == 0 else 1
     if loop.is_fixed == 1 or (loop.h > 0.0 and loop.was_switched == 0):
         return OK
     # II.4, 'starting step size'
@@ -176,6 +177,8 @@ def rejected(loop, h, status):
     """Shorter step after a rejection; a failed evaluation may be just a bad trial."""
     loop.n_rejected += 1
     loop.was_rejected = 1
+    if loop.factor > 0.0:
+        return h * loop.factor
     if status != OK:
         return 0.25 * h
     return h * min(max(loop.shrink, loop.safety * loop.error ** (-loop.alpha)), loop.safety)
@@ -186,7 +189,9 @@ def control(loop, h, wanted):
     """Next trial step from the error of an accepted one; after a cut step the step wanted before is good again."""
     if loop.is_fixed == 1:
         return
-    factor = loop.safety * max(loop.error, 1e-10) ** (-loop.alpha) * loop.error_old**loop.beta
+    factor = loop.factor
+    if factor == 0.0:
+        factor = loop.safety * max(loop.error, 1e-10) ** (-loop.alpha) * loop.error_old**loop.beta
     factor = max(loop.shrink, min(factor, loop.growth))
     if loop.was_rejected == 1:
         factor = min(factor, 1.0)
