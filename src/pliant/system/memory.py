@@ -22,6 +22,8 @@ LOOP = np.dtype(
         ("step", np.int64),  # address of the STEPPER kernel
         ("interpolant", np.int64),  # address of the INTERPOLANT kernel
         ("is_fixed", np.int64),  # 1: steps of h_fixed, no error control
+        ("watches", np.int64),  # 1: come back with REVIEW when the equations seem stiff
+        ("review", np.int64),  # come back with REVIEW after so many steps in all, 0: never
         ("wants_rows", np.int64),  # 1: record rows
         ("wants_dense", np.int64),  # 1: record dense pieces
         ("max_steps", np.int64),  # accepted steps in all, then TOO_MANY_STEPS
@@ -61,6 +63,9 @@ LOOP = np.dtype(
         ("error", np.float64),  # norm of the last trial step, filled by the stepper; > 1 rejects
         ("error_old", np.float64),  # of the step before
         ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: the loop's controller decides
+        ("stiffness", np.float64),  # h times the largest eigenvalue, as explicit steppers see it; filled if it watches
+        ("n_stiff", np.int64),  # steps at the bound of stability since ..
+        ("n_mild", np.int64),  # .. so many in a row were not
         # recorded so far: Python copies the buffers away and resets these four to 0
         ("n_rows", np.int64),
         ("n_pieces", np.int64),
@@ -196,6 +201,7 @@ def new_memory(
     n_inputs: int = 0,
     n_phases: int = 0,
     unknowns: Unknowns | None = None,
+    watches: bool = False,
     wants_rows: bool = True,
     wants_dense: bool = True,
     capacity: int = 1024,
@@ -210,7 +216,7 @@ def new_memory(
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
     quaternions: first index in y of each. n_events: as many as system.events.
     n_inputs, n_phases: lengths of work.inputs and work.phase. unknowns: of implicit methods; default: all components
-    that are controlled, no pairs.
+    that are controlled, no pairs. watches: come back with REVIEW when the equations seem stiff.
     capacity: rows and pieces held before BUFFER_FULL.
     """
     y = np.array(y, np.float64)
@@ -238,20 +244,43 @@ def new_memory(
     )
     memory.y[:] = y
     memory.atol[:] = memory_atol
-    memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
     loop = memory.loop[0]
-    loop.step, loop.interpolant, loop.is_fixed = step, interpolant, is_fixed
-    loop.wants_rows, loop.wants_dense, loop.max_steps, loop.budget = wants_rows, wants_dense, max_steps, budget
+    loop.is_fixed, loop.wants_rows, loop.wants_dense = is_fixed, wants_rows, wants_dense
+    loop.max_steps, loop.budget, loop.watches = max_steps, budget, watches
     loop.t, loop.t_end, loop.h, loop.h_fixed, loop.h_min, loop.max_step = t, t_end, h, h, h_min, max_step
-    loop.rtol, loop.simultaneous, loop.made_jump, loop.error_old = rtol, 1e-12, 1, 1e-4
-    loop.n_stages, loop.order, loop.error_uses_end = tableau.n_stages, tableau.order, tableau.error_uses_end
-    loop.alpha, loop.beta, loop.safety = tableau.alpha, tableau.beta, 0.9
-    loop.shrink, loop.growth = tableau.shrink, tableau.growth
+    loop.rtol, loop.simultaneous, loop.safety = rtol, 1e-12, 0.9
+    _put_method(memory, tableau, step, interpolant)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
         quaternions=np.array(quaternions, np.int64),
     )
+
+
+def _put_method(memory: Memory, tableau: Any, step: int, interpolant: int) -> None:
+    """The facts of a method; the next step begins without a past."""
+    memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
+    loop = memory.loop[0]
+    loop.step, loop.interpolant = step, interpolant
+    loop.n_stages, loop.order, loop.error_uses_end = tableau.n_stages, tableau.order, tableau.error_uses_end
+    loop.alpha, loop.beta, loop.shrink, loop.growth = tableau.alpha, tableau.beta, tableau.shrink, tableau.growth
+    loop.made_jump, loop.error_old, loop.factor = 1, 1e-4, 0.0
+
+
+def with_method(memory: Memory, tableau: Any, unknowns: Unknowns, *, step: int, interpolant: int) -> Memory:
+    """The same run with another method from now on; its dense output must not have more terms."""
+    n_y, n_all = len(memory.y), len(tableau.c)
+    assert tableau.n_terms <= len(memory.dense)
+    other = memory._replace(
+        A=np.zeros((n_all, n_all)),
+        c=np.zeros(n_all),
+        E=np.zeros((len(tableau.E), n_all)),
+        D=np.zeros((len(tableau.D), n_all)),
+        stages=np.zeros((n_all, n_y)),
+        **newton_tables(tableau.n_factors, unknowns),
+    )
+    _put_method(other, tableau, step, interpolant)
+    return other
 
 
 def _sorted_times(times: Any, earliest: float) -> Array:

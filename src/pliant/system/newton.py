@@ -68,7 +68,7 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
     pairs = unknowns.pairs if n_factors else ()
     m = len(solved)
     newton = rows(1, NEWTON)
-    newton.n_coordinates = unknowns.n_coordinates
+    newton.n_coordinates, newton.is_worn, newton.reserve = unknowns.n_coordinates, 1, 1.0
     return {
         "newton": newton,
         "active": np.array([*solved, *(p for p, _ in pairs)], np.int64),

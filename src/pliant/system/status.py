@@ -13,6 +13,7 @@ class Status(IntEnum):
     SAMPLE = 3
     PAUSE = 4
     SWITCHED = 5  # the event handler changed the phase: integrators drop their memory
+    REVIEW = 6  # the choice of the integrator may be changed
     # the loop comes back for good: what was reached is kept
     STOPPED = 10  # a user's crossing with action "stop", or a limit without stiffness
     STEP_TOO_SMALL = 11

@@ -6,7 +6,7 @@ Symbols: x unknowns, p coordinates paired with a rate among x (p' = x_mate), J =
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, kernel, routine
+from pliant.kernels._jit import DERIVATIVE, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import complex_lu, complex_lu_solve, lu, lu_solve
 from pliant.system.status import Status
@@ -73,7 +73,7 @@ def factor_complex(memory, re, im):
     return complex_lu(A, B, memory.pivots[1], m) < 0
 
 
-@kernel
+@routine
 def solve_real(memory, mu, r):
     """r <- (mu - J)^-1 r; r in the order of memory.active."""
     J, mates = memory.jacobian, memory.mates
@@ -90,7 +90,7 @@ def solve_real(memory, mu, r):
         r[m + k] += r[mates[k]] / mu
 
 
-@kernel
+@routine
 def solve_complex(memory, re, im, r, s):
     """r + i s <- (re + i im - J)^-1 (r + i s)"""
     J, mates = memory.jacobian, memory.mates
@@ -111,7 +111,7 @@ def solve_complex(memory, re, im, r, s):
         s[m + k] += a * w + b * u
 
 
-@kernel
+@routine
 def begin(loop, newton, t):
     """What is left of the past at the beginning of a trial step. Whether the trial before it was accepted."""
     is_next = loop.dropped == 0 and t != newton.t

@@ -17,7 +17,7 @@ from pliant.kernels.integrators.newton import (
     solve_complex,
     solve_real,
 )
-from pliant.kernels.integrators.radau_table import ALPHA, BEND, BETA, ERROR, GAMMA, T, T_INVERSE, WEIGHTS, C
+from pliant.kernels.integrators.radau_table import ALPHA, BEND, BETA, ERROR, GAMMA, T_INVERSE, WEIGHTS, C, T
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
@@ -35,7 +35,7 @@ SAME = 0.01  # relative change of step that the factors bear
 KEPT = 1.2  # growth of the step that is not worth new factors
 
 
-@kernel
+@routine
 def set_scale(memory):
     """Tolerances of the step. The error estimate is of order 3, the step of order 5: tolerances are loosened as in the
     authors' code, so that rtol means about what it means to other methods."""
@@ -45,7 +45,7 @@ def set_scale(memory):
         scale[i] = newton.looseness * (memory.atol[i] + loop.rtol * abs(y[i]))
 
 
-@kernel
+@routine
 def start_values(memory, h):
     """Z from the cubic of the step before, continued; zero if there is none."""
     newton, z, past = memory.newton[0], memory.stages, memory.stages[PAST:]
@@ -68,11 +68,11 @@ def start_values(memory, h):
             z[W + j, i] = row[0] * z[Z, i] + row[1] * z[Z + 1, i] + row[2] * z[Z + 2, i]
 
 
-@kernel
-def stage_rates(system, work, memory, t, h):
-    """F at the stages."""
+@routine
+def stage_rates(system, work, memory, t, h, count):
+    """F at the first stages."""
     s, y, x, active = memory.stages, memory.y, memory.scratch[0], memory.active
-    for j in range(3):
+    for j in range(count):
         copy(y, x)
         for k in range(active.shape[0]):
             x[active[k]] += s[Z + j, active[k]]
@@ -83,7 +83,7 @@ def stage_rates(system, work, memory, t, h):
     return OK
 
 
-@kernel
+@routine
 def correct(memory, h):
     """One correction of W and Z; its size over the tolerances (NaN if it is not finite)."""
     s, active = memory.stages, memory.active
@@ -125,7 +125,7 @@ def iterate(system, work, memory, t, h):
     rate, before, quotient = SLOW, 0.0, 0.0
     loop.factor = 0.5
     for iteration in range(1, MOST_ITERATIONS + 1):
-        status = stage_rates(system, work, memory, t, h)
+        status = stage_rates(system, work, memory, t, h, 3)
         if status != OK:
             return status
         newton.n_iterations += 1
@@ -153,7 +153,7 @@ def iterate(system, work, memory, t, h):
     return NOT_CONVERGED
 
 
-@kernel
+@routine
 def solve_stages(system, work, memory, t, h):
     """The stages, with a Jacobian and factors as old as they may be."""
     newton = memory.newton[0]
@@ -181,32 +181,34 @@ def solve_stages(system, work, memory, t, h):
             return status
 
 
-@kernel
+@routine
 def integrate_works(memory, h):
-    """Z of the components that are no unknowns, from their rates at the stages. Filled in DEFECT: -1 marks unknowns."""
-    s, active, mark = memory.stages, memory.active, memory.stages[DEFECT]
+    """Stages, defect and end of the components that are no unknowns, from their rates at the stages."""
+    s, active, mark, defect = memory.stages, memory.active, memory.scratch[0], memory.stages[DEFECT]
     for i in range(mark.shape[0]):
         mark[i] = 0.0
     for k in range(active.shape[0]):
         mark[active[k]] = 1.0
+    e1, e2, e3 = ERROR
     for i in range(mark.shape[0]):
         if mark[i] == 0.0:
             for j in range(3):
                 a = WEIGHTS[j]
                 s[Z + j, i] = h * (a[0] * s[F, i] + a[1] * s[F + 1, i] + a[2] * s[F + 2, i])
+            defect[i] = (h * memory.f[i] + e1 * s[Z, i] + e2 * s[Z + 1, i] + e3 * s[Z + 2, i]) / GAMMA
+            if memory.atol[i] == math.inf:
+                # what is prescribed is in its place already
+                memory.y_new[i] = memory.y[i] + s[Z + 2, i]
 
 
-@kernel
+@routine
 def filtered_defect(memory, f, h, out):
     """(mu - J)^-1 (f + ERROR Z / h): by how much u misses the derivative f at t, as an error of y. Its norm."""
     s, active, r = memory.stages, memory.active, memory.scratch[1]
     e1, e2, e3 = ERROR
-    for i in range(out.shape[0]):
-        out[i] = f[i] + (e1 * s[Z, i] + e2 * s[Z + 1, i] + e3 * s[Z + 2, i]) / h
     for k in range(active.shape[0]):
-        r[k] = out[active[k]]
-    for i in range(out.shape[0]):
-        out[i] *= h / GAMMA
+        i = active[k]
+        r[k] = f[i] + (e1 * s[Z, i] + e2 * s[Z + 1, i] + e3 * s[Z + 2, i]) / h
     solve_real(memory, GAMMA / memory.newton[0].h_factored, r)
     norm = 0.0
     for k in range(active.shape[0]):
@@ -218,7 +220,7 @@ def filtered_defect(memory, f, h, out):
     return norm
 
 
-@kernel
+@routine
 def estimate(system, work, memory, t, h):
     """Error norm; at first steps and after rejections a large one is looked at twice (IV.8, 8.20)."""
     loop, newton, defect = memory.loop[0], memory.newton[0], memory.stages[DEFECT]
@@ -235,7 +237,7 @@ def estimate(system, work, memory, t, h):
     return norm
 
 
-@kernel
+@routine
 def next_factor(newton, h, error, patience):
     """Factor between this step and the next (IV.8, 8.21 and 8.25), one that is hardly worth new factors left out."""
     factor = SAFETY * patience * max(error, 1e-10) ** -0.25
@@ -249,10 +251,27 @@ def next_factor(newton, h, error, patience):
     return min(max(factor, 0.125), 8.0 if error <= 1.0 else 0.9)
 
 
+@routine
+def finish(system, work, memory, t, h):
+    """y_new and f_new of a good step, works too. Where works are wanted, rates at the stages as they are at last."""
+    loop, s, active = memory.loop[0], memory.stages, memory.active
+    copy(memory.y, memory.y_new)
+    for k in range(active.shape[0]):
+        memory.y_new[active[k]] += s[Z + 2, active[k]]
+    status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+    loop.n_evaluations += 1
+    if status == OK and active.shape[0] < memory.y.shape[0]:
+        if loop.wants_rows == 1:
+            status = stage_rates(system, work, memory, t, h, 2)
+        copy(memory.f_new, s[F + 2])
+        integrate_works(memory, h)
+    return status
+
+
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
     """One trial step from (y, f) at t into (y_new, f_new) at t + h; loop.error is its error norm."""
-    loop, newton, s, y, y_new = memory.loop[0], memory.newton[0], memory.stages, memory.y, memory.y_new
+    loop, newton, s = memory.loop[0], memory.newton[0], memory.stages
     if begin(loop, newton, t):
         for j in range(3):
             copy(s[Z + j], s[PAST + j])
@@ -263,7 +282,6 @@ def step(system, work, memory, t, h):
     if status != OK:
         newton.has_failed = 1
         return status
-    integrate_works(memory, h)
     error = estimate(system, work, memory, t, h)
     if not error < math.inf:
         newton.has_failed, loop.factor = 1, 0.25
@@ -274,10 +292,7 @@ def step(system, work, memory, t, h):
     if loop.error > 1.0:
         newton.has_failed = 1
         return OK
-    for i in range(y.shape[0]):
-        y_new[i] = y[i] + s[Z + 2, i]
-    status = call_derivative(work.run[0].derivative, (system, work, t + h, y_new, memory.f_new))
-    loop.n_evaluations += 1
+    status = finish(system, work, memory, t, h)
     newton.has_failed = 0 if status == OK else 1
     return status
 

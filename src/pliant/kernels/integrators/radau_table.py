@@ -37,7 +37,7 @@ GAMMA, ALPHA, BETA, _T = _diagonal_form()
 _NODES4 = np.concatenate([[0.0], NODES])
 # f(y) + ERROR Z / h: by how much the slope of u at 0 misses the derivative there
 _ERROR = [-_lagrange(_NODES4, 1 + k).deriv()(0.0) for k in range(3)]
-# one quartic more, whose slope is 1 at 0 and 0 at the nodes: theta (1 - theta) (BEND0 + theta (BEND1 + (1 - theta) BEND2))
+# one quartic more, theta (1 - theta) (BEND0 + theta (BEND1 + (1 - theta) BEND2)): its slope is 1 at 0, 0 at the nodes
 _w = _lagrange(_NODES4, 0).integ()
 _Q = (_w // Polynomial([0.0, 1.0, -1.0])).coef
 BEND = (float(_Q[0]), float(_Q[1] + _Q[2]), float(-_Q[2]))
