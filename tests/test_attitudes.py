@@ -88,7 +88,12 @@ def test_frames_take_every_sequence(sequence, about):
     table = {"euler": sequence, "angles": ["30 deg", "-40 deg", np.radians(110)], "about": about}
     assert np.abs(Frame("b", attitude=table).matrix - wanted).max() < ROUNDING
     assert np.abs(pliant.attitude(table, "matrix") - wanted).max() < ROUNDING
-    assert np.abs(pliant.attitude(["30 deg", "-40 deg", "110 deg"], "matrix", from_=form_of(sequence, about)) - wanted).max() < ROUNDING
+    assert (
+        np.abs(
+            pliant.attitude(["30 deg", "-40 deg", "110 deg"], "matrix", from_=form_of(sequence, about)) - wanted
+        ).max()
+        < ROUNDING
+    )
 
 
 STARTS = [
@@ -185,7 +190,9 @@ def test_mistakes_are_told():
     for form in ("eulr", "euler", "euler:xxz", "euler:zyx:space", 3):
         with pytest.raises(ModelError, match=r"as_: .*(sequences are|is no form of attitudes; give quaternion)"):
             model.attitude("b", form)
-    with pytest.raises(ModelError, match=r"shape \(3,\) found; give \(\.\., 4\) or \(\.\., 3, 3\), or say what it is by from_"):
+    with pytest.raises(
+        ModelError, match=r"shape \(3,\) found; give \(\.\., 4\) or \(\.\., 3, 3\), or say what it is by from_"
+    ):
         pliant.attitude([1, 2, 3])
     with pytest.raises(ModelError, match=r"'quaternion' takes \(\.\., 4\)"):
         pliant.attitude([1, 2, 3], from_="quaternion")
@@ -199,7 +206,7 @@ def test_mistakes_are_told():
         pliant.attitude("north")
     with pytest.raises(ModelError, match='has the unit "grad"'):
         pliant.attitude(["1 grad", 0, 0], from_="euler:xyz")
-    with pytest.raises(ModelError, match="attitude: euler: \"zzz\" is not known"):
+    with pytest.raises(ModelError, match='attitude: euler: "zzz" is not known'):
         pliant.attitude({"euler": "zzz", "angles": [0, 0, 0]})
     body = Body("b", 1.0, inertia=(1, 1, 1))
     with pytest.raises(ModelError, match="joint 'j': q0 is an attitude, which only spherical and floating joints have"):

@@ -87,9 +87,7 @@ def test_jacobian_rate_is_the_difference_of_the_velocity_while_vdot_vanishes(nam
     h = time_scale(v, 0 * v)
     for frame in frames_of(model):
         rate, _ = derivatives(
-            lambda s, frame=frame: pliant.frame_velocity(
-                model, advance(model, q, v, 0 * v, s), v, frame, axes=axes
-            ),
+            lambda s, frame=frame: pliant.frame_velocity(model, advance(model, q, v, 0 * v, s), v, frame, axes=axes),
             h,
         )
         found = pliant.jacobian_rate(model, q, v, frame, axes=axes)

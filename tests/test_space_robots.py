@@ -22,7 +22,9 @@ def arm_joints(base, side, count, kinds=("z", "y", "z", "y", "x", "z", "y")):
     joints, bodies = [], []
     for k in range(count):
         name = f"{side}{k}"
-        seat = Frame(base, (0.4 if side == "r" else -0.4, 0.1, 0.05)) if k == 0 else Frame(f"{side}{k - 1}", (0.5, 0, 0))
+        seat = (
+            Frame(base, (0.4 if side == "r" else -0.4, 0.1, 0.05)) if k == 0 else Frame(f"{side}{k - 1}", (0.5, 0, 0))
+        )
         bodies.append(Body(name, mass=3.0 - 0.3 * k, shape=Rod(0.5, radius=0.05)))
         joints.append(Joint(f"j{name}", "revolute", name, parent=seat, axis=axes[kinds[k]], q0=0.3 + 0.2 * k))
     return bodies, joints

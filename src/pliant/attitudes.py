@@ -53,7 +53,9 @@ def _parse(form: Any, what: str) -> tuple[str, str, bool]:
     if words[0] == "euler" and len(words) in (2, 3):
         if words[1] in SEQUENCES and words[2:] in ([], ["body"], ["fixed"]):
             return "euler", words[1], words[2:] == ["fixed"]
-        raise ModelError(f"{what}: {form!r} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes")
+        raise ModelError(
+            f"{what}: {form!r} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes"
+        )
     if words[0] in WIDTHS and words != ["euler"] and len(words) == 1:
         return words[0], "", False
     raise ModelError(f"{what}: {form!r} is no form of attitudes; give {FORMS}")

@@ -22,9 +22,7 @@ Array = NDArray[np.float64]
 AXES = ("world", "frame")
 
 
-def jacobian(
-    model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None
-) -> Array:
+def jacobian(model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None) -> Array:
     """J (.., 6, n_v) of a frame, a body or "world" (which does not move): (velocity, spin) = J v."""
     handle, batch, rows, row, is_own = _asked(model, frame, axes, q=q)
     count, n = len(rows["q"]), len(model.velocities)

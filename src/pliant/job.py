@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
 from pliant.errors import ModelError
 from pliant.files import make_folder
@@ -29,6 +30,7 @@ RUN_SETTINGS = {
     "max_step": Setting(0.0, "largest step", "s"),
     "max_steps": Setting(10_000_000, "give up after so many steps"),
     "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+    **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
 }
 
 

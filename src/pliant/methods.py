@@ -22,6 +22,7 @@ class Method:
     supports: frozenset[str]
     cost: str
     reference: str  # key in docs/bibliography.md
+    options: tuple[str, ...] = ()  # of simulate, that this method alone (and its family) takes
 
     def load(self, function: str = "") -> Any:
         """Import the module, which compiles its kernels or loads them from the cache; its function, or another one."""
@@ -60,8 +61,14 @@ FORMULATIONS = (
     ),
 )
 
-_RUNGE_KUTTA = {"module": "pliant.kernels.integrators.runge_kutta", "function": "step"}
+_RUNGE_KUTTA: dict[str, Any] = {"module": "pliant.kernels.integrators.runge_kutta", "function": "step"}
 ADAPTIVE = frozenset({"adaptive", "fixed step", "dense output", "events"})
+_ALPHA: dict[str, Any] = {
+    "module": "pliant.kernels.integrators.generalised_alpha",
+    "function": "step",
+    "supports": (ADAPTIVE - {"adaptive"}) | {"stiff"},
+    "cost": "1 evaluation an iteration, about 3 iterations a step, a Jacobian now and then",
+}
 
 INTEGRATORS = (
     Method(
@@ -95,6 +102,36 @@ INTEGRATORS = (
         cost="4 evaluations a step, 1 more for dense output",
         reference="kutta1901",
         **_RUNGE_KUTTA,
+    ),
+    Method(
+        name="radau",
+        summary="Radau IIA of order 5, implicit, for stiff models",
+        module="pliant.kernels.integrators.radau",
+        function="step",
+        supports=ADAPTIVE | {"stiff"},
+        cost="3 evaluations an iteration, about 3 iterations a step, a Jacobian now and then",
+        reference="hairer1996",
+    ),
+    Method(
+        name="generalised_alpha",
+        summary="Chung-Hulbert, fixed step, second order, damps fast motion as rho_inf says",
+        reference="chung1993",
+        options=("rho_inf",),
+        **_ALPHA,
+    ),
+    Method(
+        name="hht",
+        summary="Hilber-Hughes-Taylor, fixed step, second order, alpha from -1/3 to 0",
+        reference="hilber1977",
+        options=("alpha",),
+        **_ALPHA,
+    ),
+    Method(
+        name="newmark",
+        summary="Newmark's method, fixed step, by default the trapezoidal rule",
+        reference="newmark1959",
+        options=("beta", "gamma"),
+        **_ALPHA,
     ),
 )
 

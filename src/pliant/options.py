@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.alpha_family import ALPHA_OPTIONS, check_alpha_options
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
 from pliant.methods import find_formulation, find_method
@@ -29,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "max_steps": 10_000_000,
     "sample": None,
     "dense": True,
+    **dict.fromkeys(ALPHA_OPTIONS),
 }
 # allowed: above the first number, up to the second
 RANGES: dict[str, tuple[float, float, str]] = {
@@ -74,7 +76,10 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         raise ModelError(
             f"integrator {scheme.name!r} has no error control; give a fixed step as well, such as step=0.001"
         )
-    options["integrator"] = scheme.name
+    # "auto" may change while it runs
+    if options["integrator"] != "auto" or options["step"] is not None:
+        options["integrator"] = scheme.name
+    check_alpha_options(options, scheme.options)
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
         if options[name] is not None and options["duration"] / options[name] > limit:

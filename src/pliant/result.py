@@ -89,6 +89,7 @@ class Result:
     contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
     phases: Phases | None = field(default=None, repr=False)
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
+    integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
 
     @property
     def is_ok(self) -> bool:

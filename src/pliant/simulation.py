@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.alpha_family import alpha_parameters
+from pliant.auto_choice import AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
@@ -21,7 +23,8 @@ from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
 from pliant.states import as_state
-from pliant.system.memory import Memory, evaluate_dense, new_memory
+from pliant.system.memory import Memory, evaluate_dense, new_memory, with_method
+from pliant.system.newton import find_unknowns
 from pliant.system.phases import Phases
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -45,16 +48,21 @@ def simulate(
     max_steps: int = 10_000_000,
     sample: float | None = None,
     dense: bool = True,
+    rho_inf: float | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    gamma: float | None = None,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Move the model from its start (or q0, v0) for `duration` seconds (default: the model's own).
 
-    integrator: "auto" (dop853), "dopri5", "rkf45", "rk4" ...; rtol, atol: local error (atol in rad, and per model size
-    for lengths; default 1e-10). step: fixed step [s] instead of error control. sample: rows on a grid of this period
-    instead of at accepted steps. dense=False keeps no dense output (less memory, no at(t)). progress(t, t_end) is
-    called a few times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
+    integrator: "auto" (dop853, and radau while the equations are stiff), "radau", "dopri5", "rk4" ...
+    rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
+    of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
+    output (less memory, no at(t)). rho_inf, alpha, beta, gamma: of generalised_alpha, hht, newmark. progress(t, t_end)
+    is called a few times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -67,6 +75,10 @@ def simulate(
         max_steps=max_steps,
         sample=sample,
         dense=dense,
+        rho_inf=rho_inf,
+        alpha=alpha,
+        beta=beta,
+        gamma=gamma,
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
@@ -86,13 +98,18 @@ class PreparedRun:
         self.handle = Prepared(model, self.options["formulation"])
         start = as_state(model, model.q0, model.v0)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self.memory = self._run.memory
         self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
 
+    @property
+    def memory(self) -> Memory:
+        """The integrator's, with its counters."""
+        return self._run.memory
+
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start, without any check of the arguments."""
+        self._run.begin_again()
         n_q, memory = self._n_q, self.memory
         memory.y[:], memory.loop[:] = self._y0, self._loop0
         if q0 is not None:
@@ -102,8 +119,8 @@ class PreparedRun:
         if self._has_phase:
             self.handle.start_phase(memory.y)
         status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
-        if status in (Status.PAUSE, Status.BUFFER_FULL):
-            _, status, reason = _drive(self._run, None)
+        if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
+            _, status, reason = _drive(self._run, None, status)
         if status not in (Status.DONE, Status.STOPPED):
             raise SimulationError(
                 reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
@@ -124,18 +141,61 @@ class Run:
     def __init__(self, handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> None:
         from pliant.kernels import _jit
         from pliant.kernels.integrators import loop
-        from pliant.kernels.tables import Pinned
 
         self.handle = handle
-        self.memory = _new_memory(handle, state, options, wants_rows)
-        self._pinned = Pinned(self.memory)
         self._advance = _jit.entry(loop.advance)
-        self._refs = (*handle.refs, self._pinned.ref)
+        self._pin(_new_memory(handle, state, options, wants_rows))
+        self._first, self._newton0 = self.memory, self.memory.newton.copy()
+        name = find_method("integrator", options["integrator"]).name
+        self.choice = AutoChoice(name) if options["integrator"] == "auto" else None
+        self.integrators = [(0.0, name)]
         handle.start_phase(self.memory.y)
+
+    def _pin(self, memory: Memory) -> None:
+        from pliant.kernels.tables import Pinned
+
+        self.memory = memory
+        self._pinned = Pinned(memory)
+        self._refs = (*self.handle.refs, self._pinned.ref)
 
     def enter(self) -> int:
         """Go on; returns a Status."""
         return int(self._advance(*self._refs))
+
+    def begin_again(self) -> None:
+        """As it was before the first step, but for y and the row of the loop."""
+        if self.memory is not self._first:
+            self._pin(self._first)
+        self.memory.newton[:] = self._newton0
+        if self.choice is not None:
+            self.choice = AutoChoice(self.integrators[0][1])
+        del self.integrators[1:]
+
+    def change_integrator(self, name: str) -> None:
+        """Go on with another integrator."""
+        from pliant.kernels import _jit
+        from pliant.kernels.integrators import tableaus
+
+        scheme, handle, memory = find_method("integrator", name), self.handle, self.memory
+        say_if_compiling(name, float(memory.loop[0].t))
+        addresses = {"step": _jit.address(scheme.load()), "interpolant": _jit.address(scheme.load("interpolate"))}
+        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self._pin(with_method(memory, tableaus.TABLEAUS[name], unknowns, **addresses))
+        self.integrators.append((float(memory.loop[0].t), name))
+
+    def review(self) -> None:
+        """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
+        assert self.choice is not None
+        name = self.choice.review(self.memory)
+        if name:
+            self.change_integrator(name)
+
+    def gives_up(self, status: Status) -> bool:
+        """Whether this failure is one of the run, not only of the integrator that "auto" tried."""
+        if self.choice is None or not self.choice.may_go_back(status):
+            return True
+        self.change_integrator(self.choice.go_back(self.memory))
+        return False
 
 
 def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
@@ -149,7 +209,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
     n_z = int(system.world[0].n_z)
-    return new_memory(
+    memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),
         0.0,
         options["duration"],
@@ -167,11 +227,21 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
         n_phases=len(work.phase),
+        unknowns=find_unknowns(system, len(packed.state_scales)),
         wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
         budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
+        watches=options["integrator"] == "auto",
     )
+    parameters = alpha_parameters(options)
+    if parameters is not None:
+        from pliant.kernels import shift
+
+        run.shift = _jit.address(shift.shift)
+        newton = memory.newton[0]
+        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = parameters
+    return memory
 
 
 # --- the run --------------------------------------------------------------------------------------------------
@@ -203,15 +273,21 @@ class Recorded:
         return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
 
 
-def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
-    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached."""
-    handle, memory = run.handle, run.memory
-    start = Recorded(phase_times=[memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded, loop = start, memory.loop[0]
+def _drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
+    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached.
+
+    status: what an earlier entry said."""
+    handle = run.handle
+    loop = run.memory.loop[0]
+    start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded = start
     try:
         while True:
+            if status == Status.REVIEW:
+                run.review()
             entered = time.perf_counter()
             status = Status(run.enter())
+            memory = run.memory
             if status == Status.SAMPLE:
                 call_controllers(handle.model, float(loop.t), memory.y, handle.work.inputs)
                 continue
@@ -221,13 +297,15 @@ def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
                 loop.budget = int(min(1e6, max(10, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
                 if progress is not None:
                     progress(float(loop.t), float(loop.t_end))
-            elif status != Status.BUFFER_FULL:
+            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (
+                status in (Status.DONE, Status.STOPPED) or run.gives_up(status)
+            ):
                 return recorded, status, ""
     except KeyboardInterrupt:
-        recorded.take(memory)
+        recorded.take(run.memory)
         return recorded, Status.INTERRUPTED, ""
     except ControllerError as error:
-        recorded.take(memory)
+        recorded.take(run.memory)
         return recorded, Status.CONTROLLER_FAILED, str(error)
 
 
@@ -273,6 +351,7 @@ def _result(
         "steps": int(loop.n_steps),
         "rejected": int(loop.n_rejected),
         "events": int(loop.n_events),
+        **_newton_stats(run),
         **walls,
     }
     words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
@@ -289,13 +368,22 @@ def _result(
         reason,
         audit,
         stats,
-        options,
+        options | {"integrator": words_for(run.integrators)},
         inputs,
         dense,
         contacts,
         phases,
         commands,
+        tuple(run.integrators),
     )
+
+
+def _newton_stats(run: Run) -> dict[str, int]:
+    """Of implicit integrators."""
+    newton = run.memory.newton[0]
+    if not newton.n_jacobians:
+        return {}
+    return {"jacobians": int(newton.n_jacobians), "factorisations": int(newton.n_factors)}
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:

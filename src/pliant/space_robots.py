@@ -59,9 +59,7 @@ def generalised_jacobian(
     return np.asarray(J[..., split.m] - J[..., split.b] @ np.linalg.solve(H_b, H_bm))
 
 
-def free_velocity(
-    model: Model, q: ArrayLike, rates: ArrayLike, momentum: Momentum | ArrayLike | None = None
-) -> Array:
+def free_velocity(model: Model, q: ArrayLike, rates: ArrayLike, momentum: Momentum | ArrayLike | None = None) -> Array:
     """v (.., n_v) of a free robot whose joints (and modes) move at these rates: the base moves so that momentum is zero,
     or as given (linear, then angular about the world origin, world axes; or what pliant.momentum says).
 
@@ -138,7 +136,9 @@ def _split(model: Model) -> _Split:
     roots = [link for link in model.links if link.parent < 0]
     if len(roots) != 1:
         names = listed(link.body.name for link in roots)
-        raise ModelError(f"model {model.name!r} has {len(roots)} bodies on the world ({names}); a free robot has one base")
+        raise ModelError(
+            f"model {model.name!r} has {len(roots)} bodies on the world ({names}); a free robot has one base"
+        )
     base = roots[0]
     if base.joint.kind not in BASE_KINDS:
         raise ModelError(

@@ -17,7 +17,7 @@ HALVES = (
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
-        ("formulations.gibbs_appell", "jacobians"),
+        ("formulations.gibbs_appell", "jacobians", "integrators.radau", "integrators.generalised_alpha", "shift"),
     ),
 )
 

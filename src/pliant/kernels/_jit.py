@@ -109,9 +109,9 @@ def _own_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def is_cached() -> bool:
+def is_cached(module: str = "*") -> bool:
     """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/*.nbi"))
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob(f"*/{module}*.nbi"))
 
 
 # Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
@@ -248,6 +248,9 @@ STEPPER = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 
 # interpolant(system, work, memory, t, h) -> Status: fills memory.dense for the step just made.
 INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
+
+# shift(system, q, w, q_new) -> Status: q moved along constant velocities w for unit time.
+SHIFT = Contract(INTEGER(SYSTEM, VECTOR, VECTOR, VECTOR), is_entered=True)
 
 # advance(system, work, memory) -> Status: the resumable loop.
 LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)

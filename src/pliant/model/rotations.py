@@ -104,9 +104,15 @@ def matrix_euler(sequence: str, R: ArrayLike, is_fixed: bool = False) -> Array:
     first, third = mean - half_difference, mean + half_difference
     low, high = second < LOCKED, second > np.pi - LOCKED
     if is_fixed:
-        first, third = np.where(low, 2 * mean, np.where(high, -2 * half_difference, first)), np.where(low | high, 0, third)
+        first, third = (
+            np.where(low, 2 * mean, np.where(high, -2 * half_difference, first)),
+            np.where(low | high, 0, third),
+        )
     else:
-        third, first = np.where(low, 2 * mean, np.where(high, 2 * half_difference, third)), np.where(low | high, 0, first)
+        third, first = (
+            np.where(low, 2 * mean, np.where(high, 2 * half_difference, third)),
+            np.where(low | high, 0, first),
+        )
     if not is_proper:
         second, third = second - 0.5 * np.pi, parity * third
     angles = np.stack([first, second, third] if is_fixed else [third, second, first], axis=-1)

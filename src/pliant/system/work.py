@@ -102,6 +102,7 @@ RUN = np.dtype(
         ("derivative", np.int64),  # address of the DERIVATIVE kernel
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
+        ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it
         ("body", np.int64),  # where a kernel failed
         ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
         ("n_sticking", np.int64),  # unknown stick forces

@@ -53,6 +53,8 @@ STATS = {
     "rejected": ("rejected steps", ""),
     "evaluations": ("evaluations of the equations of motion", ""),
     "events": ("instants with events", ""),
+    "jacobians": ("Jacobians formed", ""),
+    "factorisations": ("factorisations in Newton's method", ""),
     "wall_s": ("computing time", ""),
     "compile_s": ("getting ready (compiling or loading)", ""),
 }
@@ -67,6 +69,10 @@ OPTIONS = {
     "max_steps": ("most steps", ""),
     "sample": ("rows every", "s"),
     "dense": ("dense output", ""),
+    "rho_inf": ("rest of fast motion per step, rho_inf", ""),
+    "alpha": ("numerical damping, alpha", ""),
+    "beta": ("Newmark's beta", ""),
+    "gamma": ("Newmark's gamma", ""),
 }
 
 
