@@ -51,6 +51,7 @@ _HOME = {
     ),
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
+    "pliant.model.loops": ("Loop",),
     "pliant.model.signals": (
         "Constant",
         "Step",

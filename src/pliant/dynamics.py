@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.closing import Closing
 from pliant.errors import ModelError, SimulationError
 from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
-from pliant.options import model_size
+from pliant.model.tree import model_size
 from pliant.system.pack import Packed, pack
 from pliant.system.phases import Phases
 from pliant.system.status import Status
@@ -61,8 +62,11 @@ class Momentum:
 class Prepared:
     """A model ready for many calls: tables packed, kernels compiled. One thread at a time; copy() makes another."""
 
-    def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
+    def __init__(
+        self, model: Model, formulation: str = "auto", packed: Packed | None = None, closure: Closing | None = None
+    ) -> None:
         self.method = find_formulation(formulation, model.has_modes)
+        self.closure = closure or Closing()
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.contact import phase, stick
         from pliant.kernels.tables import Pinned
@@ -78,12 +82,14 @@ class Prepared:
         run = self.work.run[0]
         run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
         run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
+        if model.loops:
+            self.closure.enter(run, run.formulation)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
     def copy(self) -> Prepared:
         """Another handle on the same tables, for another thread."""
-        return Prepared(self.model, self.method.name, self.packed)
+        return Prepared(self.model, self.method.name, self.packed, self.closure)
 
     def crew(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""

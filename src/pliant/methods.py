@@ -178,13 +178,47 @@ FRICTION_LAWS = (
     _friction("lugre", "bristles with damping and Stribeck effect", "canudas1995", "bristles"),
 )
 
+_CLOSURE = "pliant.kernels.closures"
+CLOSURES = (
+    Method(
+        name="multipliers",
+        summary="multipliers from accelerations (index 1), positions and speeds put back on the loops each step",
+        module=f"{_CLOSURE}.multipliers",
+        function="close",
+        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators", "implicit integrators"}),
+        cost="one solve of the open tree per condition",
+        reference="saha1999",
+        options=("baumgarte",),
+    ),
+    Method(
+        name="reduced",
+        summary="minimal coordinates: dependent ones follow from the others at every evaluation",
+        module=f"{_CLOSURE}.reduced",
+        function="impose",
+        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators"}),
+        cost="as multipliers, and Newton's method for the dependent coordinates",
+        reference="saha1999",
+    ),
+    Method(
+        name="springs",
+        summary="virtual springs and dampers in place of the loops",
+        module=f"{_CLOSURE}.springs",
+        function="gather_loop_springs",
+        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators", "implicit integrators"}),
+        cost="O(n), but stiff",
+        reference="mdenoc",
+        options=("closure_stiffness", "closure_damping"),
+    ),
+)
+
 FAMILIES: dict[str, tuple[Method, ...]] = {
     "formulation": FORMULATIONS,
     "integrator": INTEGRATORS,
+    "closure": CLOSURES,
     "normal law": NORMAL_LAWS,
     "friction law": FRICTION_LAWS,
 }
-AUTO = {"formulation": "articulated", "integrator": "dop853"}
+AUTO = {"formulation": "articulated", "integrator": "dop853", "closure": "multipliers"}
 
 
 def find_method(family: str, name: str, needs: Sequence[str] = ()) -> Method:

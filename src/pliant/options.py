@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pliant.alpha_family import ALPHA_OPTIONS, check_alpha_options
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
-from pliant.methods import find_formulation, find_method
+from pliant.methods import CLOSURES, Method, find_formulation, find_method
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
+from pliant.model.tree import model_size
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
@@ -31,7 +32,12 @@ DEFAULTS: dict[str, Any] = {
     "sample": None,
     "dense": True,
     **dict.fromkeys(ALPHA_OPTIONS),
+    "closure": "auto",
+    "closure_stiffness": 1e6,
+    "closure_damping": 0.0,
+    "baumgarte": 0.0,
 }
+CLOSURE_OPTIONS = ("closure", "closure_stiffness", "closure_damping", "baumgarte")
 # allowed: above the first number, up to the second
 RANGES: dict[str, tuple[float, float, str]] = {
     "duration": (0.0, np.inf, "[s]"),
@@ -41,6 +47,9 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "max_step": (0.0, np.inf, "[s]"),
     "max_steps": (0, np.inf, ""),
     "sample": (0.0, np.inf, "[s]"),
+    "closure_stiffness": (0.0, np.inf, "[N/m, N m/rad], such as 1e6"),
+    "closure_damping": (-1e-300, np.inf, "[N s/m, N m s/rad]"),
+    "baumgarte": (-1e-300, np.inf, "[1/s]"),
 }
 
 
@@ -80,6 +89,7 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     if options["integrator"] != "auto" or options["step"] is not None:
         options["integrator"] = scheme.name
     check_alpha_options(options, scheme.options)
+    _check_closure(model, options, given, scheme)
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
         if options[name] is not None and options["duration"] / options[name] > limit:
@@ -99,6 +109,26 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     return options
 
 
+def _check_closure(model: Model, options: dict[str, Any], given: dict[str, Any], scheme: Method) -> None:
+    """The closure is known, fits the integrator, and takes the numbers given."""
+    row = find_method("closure", options["closure"])
+    asked = [name for name in CLOSURE_OPTIONS if given.get(name, DEFAULTS[name]) != DEFAULTS[name]]
+    if not model.loops:
+        if asked:
+            raise ModelError(f"{asked[0]} has no effect: model {model.name!r} has no loops; leave it out")
+        options["closure"] = None
+        return
+    for name in asked:
+        if name != "closure" and name not in row.options:
+            takers = ", ".join(other.name for other in CLOSURES if name in other.options)
+            raise ModelError(f"{name} has no effect with closure {row.name!r}; it belongs to {takers}")
+    kind = "implicit integrators" if "stiff" in scheme.supports else "explicit integrators"
+    if kind not in row.supports:
+        able = ", ".join(other.name for other in CLOSURES if kind in other.supports)
+        raise ModelError(f"closure {row.name!r} does not go with integrator {scheme.name!r}; these do: {able}")
+    options["closure"] = row.name
+
+
 def _check_tables(model: Model, duration: float) -> None:
     """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
     for link in model.links:
@@ -111,22 +141,6 @@ def _check_tables(model: Model, duration: float) -> None:
                         f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
                         'where the table ends; give ends="clamped", or a table that covers the run'
                     )
-
-
-def model_size(model: Model) -> float:
-    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
-    reach: list[float] = []
-    size = 0.0
-    for link in model.links:
-        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
-        reach.append(before)
-        extent = (
-            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
-            if link.body.total_mass
-            else 0.0
-        )
-        size = max(size, before + extent)
-    return size or 1.0
 
 
 def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float] = ()) -> Array:

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.alpha_family import alpha_parameters
+from pliant.assembly import start_on_loops
 from pliant.auto_choice import AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
+from pliant.closing import closing_of
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
 from pliant.dynamics import Prepared
@@ -52,6 +54,10 @@ def simulate(
     alpha: float | None = None,
     beta: float | None = None,
     gamma: float | None = None,
+    closure: str = "auto",
+    closure_stiffness: float = 1e6,
+    closure_damping: float = 0.0,
+    baumgarte: float = 0.0,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     progress: Progress | None = None,
@@ -79,10 +85,15 @@ def simulate(
         alpha=alpha,
         beta=beta,
         gamma=gamma,
+        closure=closure,
+        closure_stiffness=closure_stiffness,
+        closure_damping=closure_damping,
+        baumgarte=baumgarte,
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
-    handle = Prepared(model, formulation)
+    handle = Prepared(model, formulation, closure=closing_of(options))
+    state = start_on_loops(handle, state, is_given=q0 is not None)
     run = Run(handle, state, options, wants_rows=True)
     compiled = time.perf_counter()
     recorded, status, reason = _drive(run, progress)
@@ -95,8 +106,8 @@ class PreparedRun:
 
     def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
         self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        self.handle = Prepared(model, self.options["formulation"])
-        start = as_state(model, model.q0, model.v0)
+        self.handle = Prepared(model, self.options["formulation"], closure=closing_of(self.options))
+        start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
         self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])

@@ -17,6 +17,7 @@ from pliant.model.checks import check_model
 from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
+from pliant.model.loops import Loop
 from pliant.model.messages import refuse, shown
 from pliant.model.quantities import Name, Number, Positive, Vector, described
 from pliant.model.signals import Constant, Signal
@@ -157,6 +158,8 @@ class Model:
     frames: tuple[Frame, ...] = ()  # named places on bodies or on the world
     loads: tuple[Load, ...] = ()  # forces and couples
     contacts: tuple[Contact, ...] = ()  # points that touch planes
+    loops: tuple[Loop, ...] = ()  # closed loops
+    keep: tuple[str, ...] = ()  # joints whose start stays as given while loops are closed
     crossings: tuple[Crossing, ...] = ()  # events to locate
     outputs: tuple[Output, ...] = ()  # quantities to record
     controllers: tuple[Controller, ...] = ()  # Python functions that command motors

@@ -119,3 +119,19 @@ def stays_in_plane(model: Model) -> bool:
         if link.seat.matrix[2, 2] != 1.0:
             return False
     return True
+
+
+def model_size(model: Model) -> float:
+    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
+    reach: list[float] = []
+    size = 0.0
+    for link in model.links:
+        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
+        reach.append(before)
+        extent = (
+            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
+            if link.body.total_mass
+            else 0.0
+        )
+        size = max(size, before + extent)
+    return size or 1.0

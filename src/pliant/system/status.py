@@ -23,6 +23,8 @@ class Status(IntEnum):
     EVENT_NOT_LOCATED = 15
     DEFLECTED = 18  # a beam's bending exceeds twice its length; run.body says whose
     NOT_CONVERGED = 19  # Newton's method of an implicit step
+    NOT_CLOSED = 20  # coordinates that close the loops were not found
+    SINGULAR_LOOP = 21  # conditions of loops have become dependent
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

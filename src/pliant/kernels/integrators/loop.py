@@ -245,6 +245,8 @@ def trial(system, work, memory):
         status, is_near = call_stepper(loop.step, (system, work, memory, loop.t, h)), False
         if status == OK and loop.error <= 1.0:
             normalise(memory.quaternions, memory.y_new, memory.f_new)
+            if work.run[0].settle != 0:
+                status = call_derivative(work.run[0].settle, (system, work, loop.t + h, memory.y_new, memory.f_new))
             is_near = has_events and loop.target < 0 and events.are_near(system, work, memory, h)
             if loop.wants_dense == 1 or is_near:
                 status = call_interpolant(loop.interpolant, (system, work, memory, loop.t, h))
