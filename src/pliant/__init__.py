@@ -52,6 +52,8 @@ _HOME = {
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
     "pliant.model.loops": ("Loop",),
+    "pliant.assembly": ("assemble", "mobility"),
+    "pliant.closed_loops": ("closed_motion", "motor_forces"),
     "pliant.model.signals": (
         "Constant",
         "Step",

@@ -1,4 +1,4 @@
-"""Coordinates and velocities that close the loops: from a rough guess, with chosen joints kept, and what can go wrong."""
+"""Coordinates and velocities that close the loops, from a rough guess, with chosen joints kept."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Loops:
 
         self.handle, self.model = handle, handle.model
         self._errors, self._jacobians = _jit.entry(conditions.loop_errors), _jit.entry(reduced.loop_jacobians)
+        self._second = _jit.entry(conditions.second_rates)
         self._shift = _jit.entry(shift.shift)
         self.scales = handle.system.closings.scale.copy()
         self.size = model_size(self.model)
@@ -66,6 +67,12 @@ class Loops:
         out = np.empty((1, m * n))
         self._jacobians(*self.handle.refs, q[None, :].copy(), np.zeros((1, n)), out)
         return out.reshape(m, n)
+
+    def second_rates(self, q: Array, v: Array) -> Array:
+        """A' v."""
+        out = np.empty((1, len(self.scales)))
+        self._second(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), out)
+        return np.asarray(out[0])
 
     def moved(self, q: Array, w: Array) -> Array:
         """q after velocities w have acted for unit time."""
@@ -229,8 +236,8 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
         held = [name for name, is_free in zip(model.velocities, free, strict=True) if not is_free]
         kept = f" while {listed(held)} stay as they are" if held else ""
         raise ModelError(
-            f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; start nearer to a pose "
-            "that closes, or check lengths and frames"
+            f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; "
+            "start nearer to a pose that closes, or check lengths and frames"
         )
     if np.max(np.abs(loops.errors(q, v)[1]) / loops.scales, initial=0.0) > 4 * CLOSED:
         v = loops.fitted(q, v, free)
@@ -238,8 +245,8 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
         if np.max(np.abs(rates)) > OPEN * max(1.0, np.max(np.abs(v))):
             name = loops.model.loops[int(loops.handle.system.closings[int(np.argmax(np.abs(rates)))].loop)].name
             raise ModelError(
-                f"model {loops.model.name!r}: the velocities at the start tear loop {name!r} apart; give others, or keep "
-                "fewer joints"
+                f"model {loops.model.name!r}: the velocities at the start tear loop {name!r} apart; "
+                "give others, or keep fewer joints"
             )
     return q, v
 
@@ -262,8 +269,8 @@ def check_mobility(loops: Loops, q: Array) -> None:
         )
     if n > rank and loops.rank(loops.nearby(q)) > rank:
         raise ModelError(
-            f"model {model.name!r}: the start is a singular pose: {rank} independent conditions there, more a little way "
-            "off, so that the loops do not tell how it moves; start beside it"
+            f"model {model.name!r}: the start is a singular pose: {rank} independent conditions there, more a little "
+            "way off, so that the loops do not tell how it moves; start beside it"
         )
 
 

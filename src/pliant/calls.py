@@ -5,15 +5,17 @@ prepare(model) gives a handle for many fast calls at one state each, without che
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.closed_loops import loop_wrenches, motor_forces
 from pliant.dynamics import Energy, Momentum, Prepared, prepare
+from pliant.errors import ModelError
 from pliant.model.model import Model
-from pliant.states import as_rows
+from pliant.states import Batch, as_rows
 from pliant.threads import over_rows
 
 Array = NDArray[np.float64]
@@ -58,18 +60,45 @@ def reactions(
     formulation: str = "auto",
     threads: int | None = None,
 ) -> dict[str, Array]:
-    """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes."""
+    """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes; of
+    every loop by its first frame on the second, at its origin, in its axes."""
     batch, times, rows = as_rows(model, t, q=q, v=v, tau=tau)
-    _, found = _forward(prepare(model, formulation), times, rows, threads, wants_reactions=True)
-    return {link.joint.name: found[:, i].reshape(*batch, 6).copy() for i, link in enumerate(model.links)}
+    handle = prepare(model, formulation)
+    _, found = _forward(handle, times, rows, threads, wants_reactions=True)
+    wrenches = {link.joint.name: found[:, i].reshape(*batch, 6).copy() for i, link in enumerate(model.links)}
+    return wrenches | (_loop_wrenches(handle, batch, times, rows) if model.loops else {})
+
+
+def _loop_wrenches(handle: Prepared, batch: Batch, times: Array, rows: dict[str, Array]) -> dict[str, Array]:
+    found = []
+    for k in range(len(times)):
+        handle.forward_dynamics(rows["q"][k], rows["v"][k], rows["tau"][k], float(times[k]))
+        found.append(loop_wrenches(handle))
+    return {loop.name: np.array([one[loop.name] for one in found]).reshape(*batch, 6) for loop in handle.model.loops}
 
 
 def inverse_dynamics(
-    model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: ArrayLike = 0.0, threads: int | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    vdot: ArrayLike,
+    *,
+    t: ArrayLike = 0.0,
+    motors: Sequence[str] | None = None,
+    threads: int | None = None,
 ) -> Array:
     """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot. Leading dimensions of q,
-    v, vdot and t broadcast."""
+    v, vdot and t broadcast.
+
+    Of a model with loops: at `motors` alone (joints by name; default: those that have a motor), see motor_forces.
+    Points and joints that stick push with the force that holds them without tau."""
     batch, times, rows = as_rows(model, t, q=q, v=v, vdot=vdot)
+    if model.loops:
+        each = zip(rows["q"], rows["v"], rows["vdot"], times, strict=True)
+        found = [motor_forces(model, x, u, a, motors=motors, t=float(at)).tau for x, u, a, at in each]
+        return np.array(found).reshape(*batch, len(model.velocities))
+    if motors is not None:
+        raise ModelError(f"motors has no effect: model {model.name!r} has no loops; leave it out")
     handle = prepare(model)
     tau, status = np.empty_like(rows["vdot"]), np.zeros(len(times), np.int64)
     enter, _, _, function = _kernels()

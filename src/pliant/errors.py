@@ -24,8 +24,8 @@ ADVICE = {
     "or give a max_step",
     "NOT_CONVERGED": "Newton's method did not converge; give a shorter step, or look for a force that jumps without an "
     "event",
-    "NOT_CLOSED": "no coordinates were found that close the loops; the mechanism may have come to a dead point or out of "
-    "reach: give a max_step, or another motion",
+    "NOT_CLOSED": "no coordinates were found that close the loops; the mechanism may have come to a dead point or "
+    "out of reach: give a max_step, or another motion",
     "SINGULAR_LOOP": "the mechanism has come to a singular pose, where its loops no longer tell how it moves; let it "
     'keep away, or try closure="springs", which goes through',
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.alpha_family import alpha_parameters
-from pliant.assembly import start_on_loops
+from pliant.assembly import Loops, start_on_loops
 from pliant.auto_choice import AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of
@@ -358,7 +358,7 @@ def _result(
     t, q, v, inputs, energy = _split(handle, rows)
     outputs = handle.outputs(t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
     stats = {
-        "evaluations": int(loop.n_evaluations),
+        "evaluations": int(loop.n_evaluations + handle.work.run[0].n_evaluations),
         "steps": int(loop.n_steps),
         "rejected": int(loop.n_rejected),
         "events": int(loop.n_events),
@@ -411,7 +411,7 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
 def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     """What a run can say about its own errors, from its accepted steps."""
     _, q, v, _, energy = _split(handle, rows)
-    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(handle.model, q)}
+    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _drift(handle, q, v)}
     if handle.conserves_momentum():
         audit["momentum_drift"] = handle.momentum_drift(q, v)
     bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
@@ -454,8 +454,12 @@ def energy_residual(energy: dict[str, Array]) -> float:
     return float(error / scale) if scale > 0 else float(error)
 
 
-def _quaternion_drift(model: Model, q: Array) -> float:
+def _drift(handle: Prepared, q: Array, v: Array) -> float:
+    """How far quaternions are from unit length, and loops from closed, as a part of the model's size."""
     drift = 0.0
-    for four in model.quaternions:
+    for four in handle.model.quaternions:
         drift = max(drift, float(np.max(np.abs(np.linalg.norm(q[:, four], axis=1) - 1.0))))
+    if handle.model.loops:
+        loops = Loops(handle)
+        drift = max(drift, float(np.max(np.abs(loops.errors(q, v)[0]) / loops.scales)))
     return drift

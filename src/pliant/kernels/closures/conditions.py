@@ -7,7 +7,7 @@ A multiplier pushes frame 2 with the force along e and the couple along n2, fram
 import math
 
 from pliant.kernels._jit import REFEREE, kernel, routine
-from pliant.kernels.algebra.vec3 import add, cross, dot, mul, put, scale, sub, vec
+from pliant.kernels.algebra.vec3 import add, cross, dot, mul, mul_t, put, scale, sub, vec
 from pliant.kernels.forces.push import push, turn
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.kernels.kinematics.tree import (
@@ -117,6 +117,30 @@ def push_multipliers(system, work):
     for k in range(len(system.closings)):
         power += work.closings[k].force * work.closings[k].rate
     return power
+
+
+@kernel(REFEREE)
+def loop_wrenches(system, work, q, v, out):
+    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are not looked at."""
+    for i in range(len(system.loops)):
+        R, _ = frame_placement(system, work, system.loops[i].second)
+        force, couple, _ = loop_wrench(work, system.loops[i])
+        put(out[0, 6 * i :], mul_t(R, force))
+        put(out[0, 6 * i + 3 :], mul_t(R, couple))
+    return 0
+
+
+@kernel(REFEREE)
+def second_rates(system, work, q, v, out):
+    """out[row] = second rates of all conditions while vdot vanishes: A' v."""
+    for j in range(len(work.vdot)):
+        work.vdot[j] = 0.0
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        measure_loops(system, work)
+        put_second_rates(system, work, work.vdot, out[row])
+    return 0
 
 
 @kernel(REFEREE)

@@ -100,7 +100,7 @@ def swap_rows(L, order, k, p, m):
 
 @routine
 def solve_gram(work, m, x):
-    """x <- lambda of W lambda = x, zero for conditions that were left out. x has 2 m entries, the last m are scratch."""
+    """x <- lambda of W lambda = x, zero for conditions that were left out; the second half of x is scratch."""
     L, order, scales, rank = work.gram[m:], work.closing_order, work.closing_vectors[UNIT], work.run[0].n_closed
     for k in range(rank):
         total = x[order[k]] * scales[order[k]]
