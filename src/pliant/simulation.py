@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.alpha_family import alpha_parameters
-from pliant.auto_choice import AutoChoice, say_if_compiling, words_for
+from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
@@ -231,7 +231,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
         budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
-        watches=options["integrator"] == "auto",
+        watches=STIFF_STEPS if options["integrator"] == "auto" else 0,
     )
     parameters = alpha_parameters(options)
     if parameters is not None:

@@ -28,7 +28,7 @@ ULP = 2.0**-52
 # rows of memory.stages
 Z, F, W, PAST, DEFECT, SCALE = 0, 3, 6, 9, 12, 13
 
-MOST_ITERATIONS = 7
+MOST_ITERATIONS, MOST_FIXED = 7, 20  # the latter where a shorter step is no way out
 SAFETY = 0.9
 SLOW = 1e-3  # rate of convergence above which the Jacobian is formed anew
 SAME = 0.01  # relative change of step that the factors bear
@@ -123,8 +123,9 @@ def iterate(system, work, memory, t, h):
     start_values(memory, h)
     reserve = max(newton.reserve, ULP) ** 0.8
     rate, before, quotient = SLOW, 0.0, 0.0
+    most = MOST_FIXED if loop.is_fixed == 1 else MOST_ITERATIONS
     loop.factor = 0.5
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for iteration in range(1, most + 1):
         status = stage_rates(system, work, memory, t, h, 3)
         if status != OK:
             return status
@@ -140,15 +141,15 @@ def iterate(system, work, memory, t, h):
                 return NOT_CONVERGED
             reserve = rate / (1.0 - rate)
             # what will be left after the last iteration
-            left = reserve * size * rate ** (MOST_ITERATIONS - 1 - iteration) / tight
+            left = reserve * size * rate ** (most - 1 - iteration) / tight
             if left >= 1.0:
-                exponent = -1.0 / (4.0 + MOST_ITERATIONS - 1 - iteration)
+                exponent = -1.0 / (4.0 + most - 1 - iteration)
                 loop.factor = 0.8 * min(max(left, 1e-4), 20.0) ** exponent
                 return NOT_CONVERGED
         before = max(size, 1e-300)
         if reserve * size <= tight:
             newton.rate, newton.reserve = rate, reserve
-            loop.factor = min(1.0, (1.0 + 2.0 * MOST_ITERATIONS) / (iteration + 2.0 * MOST_ITERATIONS))
+            loop.factor = min(1.0, (1.0 + 2.0 * most) / (iteration + 2.0 * most))
             return OK
     return NOT_CONVERGED
 
