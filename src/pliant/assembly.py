@@ -287,4 +287,7 @@ def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool)
         check_mobility(loops, q)
     if handle.closure.method.name == "reduced":
         loops.choose(q, v)
+    elif handle.closure.method.name == "implicit":
+        handle.forward_dynamics(q, v)
+        handle.closure.give(handle.work.run[0])
     return q, v

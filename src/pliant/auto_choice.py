@@ -9,6 +9,9 @@ from pliant.system.memory import Memory
 from pliant.system.status import Status
 
 EXPLICIT, IMPLICIT = "dop853", "radau"
+# steps at the bound of stability, hardly any off it, in one phase: 15 in Hairer's code, but an impact that makes beams
+# ring has dozens, and then it does not pay
+STIFF_STEPS = 60
 MOST_UNKNOWNS = 300  # beyond, dense factors take longer than they save
 TRIAL = 60  # steps after which the cost is looked at
 EXPLICIT_COST = 15.0  # evaluations of a step of dop853, with dense output
@@ -28,7 +31,7 @@ class AutoChoice:
         loop = memory.loop[0]
         if self.name == EXPLICIT:
             if loop.watches == 0:  # the wait is over
-                loop.watches = 1
+                loop.watches = STIFF_STEPS
                 return ""
             if sum(memory.atol < float("inf")) // 2 > MOST_UNKNOWNS:
                 loop.watches = 0

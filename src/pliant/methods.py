@@ -179,13 +179,15 @@ FRICTION_LAWS = (
 )
 
 _CLOSURE = "pliant.kernels.closures"
+_ANY_LOOPS = frozenset({"redundant conditions", "flexible bodies"})
+_ANY_INTEGRATOR = frozenset({"explicit integrators", "radau integrators", "alpha integrators"})
 CLOSURES = (
     Method(
         name="multipliers",
         summary="multipliers from accelerations (index 1), positions and speeds put back on the loops each step",
         module=f"{_CLOSURE}.multipliers",
         function="close",
-        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators", "implicit integrators"}),
+        supports=_ANY_LOOPS | _ANY_INTEGRATOR,
         cost="one solve of the open tree per condition",
         reference="saha1999",
         options=("baumgarte",),
@@ -195,7 +197,7 @@ CLOSURES = (
         summary="minimal coordinates: dependent ones follow from the others at every evaluation",
         module=f"{_CLOSURE}.reduced",
         function="impose",
-        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators"}),
+        supports=_ANY_LOOPS | {"explicit integrators"},
         cost="as multipliers, and Newton's method for the dependent coordinates",
         reference="saha1999",
     ),
@@ -204,10 +206,19 @@ CLOSURES = (
         summary="virtual springs and dampers in place of the loops",
         module=f"{_CLOSURE}.springs",
         function="gather_loop_springs",
-        supports=frozenset({"redundant conditions", "flexible bodies", "explicit integrators", "implicit integrators"}),
+        supports=_ANY_LOOPS | _ANY_INTEGRATOR,
         cost="O(n), but stiff",
         reference="mdenoc",
-        options=("closure_stiffness", "closure_damping"),
+        options=("closure_stiffness", "closure_damping", "closure_form", "closure_prestretch"),
+    ),
+    Method(
+        name="implicit",
+        summary="multipliers as unknowns of an implicit step (index 3)",
+        module=f"{_CLOSURE}.given",
+        function="conditions",
+        supports=_ANY_LOOPS | {"alpha integrators"},
+        cost="an implicit step, and one solve of the open tree per condition and step",
+        reference="arnold2007",
     ),
 )
 

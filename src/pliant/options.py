@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.alpha_family import ALPHA_OPTIONS, check_alpha_options
+from pliant.closing import CLOSURE_OPTIONS, check_closure
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
-from pliant.methods import CLOSURES, Method, find_formulation, find_method
+from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
 from pliant.model.tree import model_size
@@ -32,12 +33,8 @@ DEFAULTS: dict[str, Any] = {
     "sample": None,
     "dense": True,
     **dict.fromkeys(ALPHA_OPTIONS),
-    "closure": "auto",
-    "closure_stiffness": 1e6,
-    "closure_damping": 0.0,
-    "baumgarte": 0.0,
+    **CLOSURE_OPTIONS,
 }
-CLOSURE_OPTIONS = ("closure", "closure_stiffness", "closure_damping", "baumgarte")
 # allowed: above the first number, up to the second
 RANGES: dict[str, tuple[float, float, str]] = {
     "duration": (0.0, np.inf, "[s]"),
@@ -89,7 +86,7 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
     if options["integrator"] != "auto" or options["step"] is not None:
         options["integrator"] = scheme.name
     check_alpha_options(options, scheme.options)
-    _check_closure(model, options, given, scheme)
+    check_closure(model.name, bool(model.loops), options, given, scheme)
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
         if options[name] is not None and options["duration"] / options[name] > limit:
@@ -107,26 +104,6 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         if controller.period <= 10 * SAME_INSTANT:
             raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
     return options
-
-
-def _check_closure(model: Model, options: dict[str, Any], given: dict[str, Any], scheme: Method) -> None:
-    """The closure is known, fits the integrator, and takes the numbers given."""
-    row = find_method("closure", options["closure"])
-    asked = [name for name in CLOSURE_OPTIONS if given.get(name, DEFAULTS[name]) != DEFAULTS[name]]
-    if not model.loops:
-        if asked:
-            raise ModelError(f"{asked[0]} has no effect: model {model.name!r} has no loops; leave it out")
-        options["closure"] = None
-        return
-    for name in asked:
-        if name != "closure" and name not in row.options:
-            takers = ", ".join(other.name for other in CLOSURES if name in other.options)
-            raise ModelError(f"{name} has no effect with closure {row.name!r}; it belongs to {takers}")
-    kind = "implicit integrators" if "stiff" in scheme.supports else "explicit integrators"
-    if kind not in row.supports:
-        able = ", ".join(other.name for other in CLOSURES if kind in other.supports)
-        raise ModelError(f"closure {row.name!r} does not go with integrator {scheme.name!r}; these do: {able}")
-    options["closure"] = row.name
 
 
 def _check_tables(model: Model, duration: float) -> None:

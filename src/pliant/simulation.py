@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.alpha_family import alpha_parameters
-from pliant.assembly import Loops, start_on_loops
-from pliant.auto_choice import AutoChoice, say_if_compiling, words_for
+from pliant.assembly import Loops, kept_velocities, start_on_loops
+from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
-from pliant.closing import closing_of
+from pliant.closing import Closing, closing_of
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
 from pliant.dynamics import Prepared
@@ -34,6 +34,7 @@ from pliant.system.tables import Power
 Array = NDArray[np.float64]
 FIRST_WORK = 20000  # steps times velocities before the first look
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
 Progress = Callable[[float, float], None]
 
 
@@ -57,6 +58,8 @@ def simulate(
     closure: str = "auto",
     closure_stiffness: float = 1e6,
     closure_damping: float = 0.0,
+    closure_form: str = "elongation",
+    closure_prestretch: bool = False,
     baumgarte: float = 0.0,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
@@ -68,7 +71,9 @@ def simulate(
     rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
     of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
     output (less memory, no at(t)). rho_inf, alpha, beta, gamma: of generalised_alpha, hht, newmark. progress(t, t_end)
-    is called a few times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
+    is called a few times a second. closure: how loops are closed, "auto" (multipliers), "reduced", "springs" (with
+    closure_stiffness, closure_damping, closure_form, closure_prestretch), "implicit". A run that breaks down returns
+    what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -88,17 +93,45 @@ def simulate(
         closure=closure,
         closure_stiffness=closure_stiffness,
         closure_damping=closure_damping,
+        closure_form=closure_form,
+        closure_prestretch=closure_prestretch,
         baumgarte=baumgarte,
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
     handle = Prepared(model, formulation, closure=closing_of(options))
     state = start_on_loops(handle, state, is_given=q0 is not None)
+    if handle.closure.prestretch:
+        state = _prestretched(handle, state, options)
     run = Run(handle, state, options, wants_rows=True)
     compiled = time.perf_counter()
     recorded, status, reason = _drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
+    if options["closure"] == "implicit":
+        # outputs and the rest look at single states
+        handle.closure.solve(handle.work.run[0])
     return _result(run, recorded, status, reason, options, walls)
+
+
+def _prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Array, Array]:
+    """The start with every virtual spring stretched, and stretching, as the multipliers of the closed loops say."""
+    model, K = handle.model, handle.closure.stiffness
+    loops, free = Loops(handle), Loops(handle).is_free & ~kept_velocities(handle.model, handle.model.keep)
+    # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
+    closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
+    brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
+    found, _, _ = _drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
+    pieces = np.concatenate(found.starts)
+    times = np.linspace(0.0, SLOPE_TIME, 5)
+    rows = evaluate_dense(pieces[:, 0], pieces[:, 1], np.concatenate(found.terms), times)
+    forces = []
+    for t, y in zip(times, rows, strict=True):
+        q, v = np.split(y[: len(state[0]) + len(state[1])], [len(state[0])])
+        run.handle.forward_dynamics(q.copy(), v.copy(), t=float(t))
+        forces.append(run.handle.work.closings.force.copy())
+    series = np.polynomial.polynomial.polyfit(times / SLOPE_TIME, np.array(forces), 4)
+    q = loops.close(state[0], free, wanted=-series[0] / K)
+    return q, loops.fitted(q, state[1], free, rates=-series[1] / SLOPE_TIME / K)
 
 
 class PreparedRun:
@@ -243,7 +276,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
         budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
-        watches=options["integrator"] == "auto",
+        watches=STIFF_STEPS if options["integrator"] == "auto" else 0,
     )
     parameters = alpha_parameters(options)
     if parameters is not None:

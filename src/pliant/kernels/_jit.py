@@ -109,7 +109,7 @@ def _own_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def is_cached(module: str = "*") -> bool:
+def is_cached(module: str = "") -> bool:
     """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
     return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob(f"*/{module}*.nbi"))
 

@@ -14,6 +14,15 @@ class Closure(IntEnum):
     GIVEN = 3  # multipliers are unknowns of the integrator
 
 
+class SpringForm(IntEnum):
+    """Of which conditions virtual springs are the springs; c values of the loop, p place of its second frame."""
+
+    ELONGATION = 0  # c
+    DIFFERENCE = 1  # c of the first loop, then c minus c of the loop before
+    POLAR = 2  # (p.c, p x c) over the size of the model
+    SQUARED = 3  # |c|^2
+
+
 class ClosingKind(IntEnum):
     """What one scalar condition says; d = origin of the second minus origin of the first."""
 

@@ -22,7 +22,7 @@ LOOP = np.dtype(
         ("step", np.int64),  # address of the STEPPER kernel
         ("interpolant", np.int64),  # address of the INTERPOLANT kernel
         ("is_fixed", np.int64),  # 1: steps of h_fixed, no error control
-        ("watches", np.int64),  # 1: come back with REVIEW when the equations seem stiff
+        ("watches", np.int64),  # come back with REVIEW after so many steps at the bound of stability, 0: never
         ("review", np.int64),  # come back with REVIEW after so many steps in all, 0: never
         ("wants_rows", np.int64),  # 1: record rows
         ("wants_dense", np.int64),  # 1: record dense pieces
@@ -201,7 +201,7 @@ def new_memory(
     n_inputs: int = 0,
     n_phases: int = 0,
     unknowns: Unknowns | None = None,
-    watches: bool = False,
+    watches: int = 0,
     wants_rows: bool = True,
     wants_dense: bool = True,
     capacity: int = 1024,
@@ -216,7 +216,7 @@ def new_memory(
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
     quaternions: first index in y of each. n_events: as many as system.events.
     n_inputs, n_phases: lengths of work.inputs and work.phase. unknowns: of implicit methods; default: all components
-    that are controlled, no pairs. watches: come back with REVIEW when the equations seem stiff.
+    that are controlled, no pairs. watches: come back with REVIEW after so many stiff steps (0: never).
     capacity: rows and pieces held before BUFFER_FULL.
     """
     y = np.array(y, np.float64)

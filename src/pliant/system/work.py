@@ -101,9 +101,14 @@ RUN = np.dtype(
         ("closure", np.int64),  # how loops are closed: Closure
         ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
         ("settle", np.int64),  # address of the DERIVATIVE kernel that treats the end of a good step, 0: none
+        (
+            "conditions",
+            np.int64,
+        ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
         ("n_evaluations", np.int64),  # of the derivative by settle
         ("n_closed", np.int64),  # independent conditions; filled by closures/multipliers.py
         ("n_dependent", np.int64),  # dependent velocities; filled by closures/reduced.py
+        ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
         ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
         ("baumgarte", np.float64),  # rate at which what is open closes, 0: not at all [1/s]
@@ -147,6 +152,7 @@ class Work(NamedTuple):
     conditions: Any  # (m, n_v) A; this and the rest filled by closures/reduced.py
     frame_jacobian: Any  # (6, n_v) scratch
     elimination: Any  # (m, n_v) scratch
+    response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
     dependent: Any  # (m, m) factors of independent conditions and dependent velocities
     dependent_pivots: Any  # int64 (m)
     condition_order: Any  # int64 (m) independent conditions first
@@ -198,6 +204,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         conditions=np.zeros((m, n_v)),
         frame_jacobian=np.zeros((6, n_v)),
         elimination=np.zeros((m, n_v)),
+        response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),
         dependent_pivots=np.zeros(m, np.int64),
         condition_order=np.zeros(m, np.int64),

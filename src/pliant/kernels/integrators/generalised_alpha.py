@@ -13,6 +13,7 @@ import math
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, SHIFT, STEPPER, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu, lu_solve
+from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
 from pliant.kernels.integrators.newton import begin, differentiate
 from pliant.system.status import Status
 
@@ -77,7 +78,7 @@ def put_end(system, work, memory, h):
 
 
 @routine
-def correct(memory, h):
+def correct(system, work, memory, h):
     """One correction of a_new; the change of y_new over its tolerances."""
     loop, newton, a, b = memory.loop[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
     f, f_new, active, mates, r = memory.f, memory.f_new, memory.active, memory.mates, memory.scratch[1]
@@ -88,6 +89,8 @@ def correct(memory, h):
         r[k] = (1.0 - newton.alpha_f) * f_new[i] + newton.alpha_f * f[i]
         r[k] -= (1.0 - newton.alpha_m) * b[i] + newton.alpha_m * a[i]
     lu_solve(memory.factor[0], memory.pivots[0], n, r)
+    if work.run[0].conditions != 0:
+        add_multipliers(system, work, memory, h, r)
     size = 0.0
     for k in range(n):
         i = active[k]
@@ -121,7 +124,15 @@ def iterate(system, work, memory, t, h, is_calm):
         if status != OK or is_good:
             return status
         newton.n_iterations += 1
-        size = correct(memory, h)
+        if iteration == 0 and work.run[0].conditions != 0:
+            # evaluated once more at y_new, whose conditions the corrections look at
+            status = factor_multipliers(system, work, memory, t + h)
+            if status == OK:
+                status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+            if status != OK:
+                return status
+            loop.n_evaluations += 1
+        size = correct(system, work, memory, h)
         if not size < math.inf:
             break
         if iteration > 0 and before > 0.0:

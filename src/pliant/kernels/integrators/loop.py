@@ -31,7 +31,7 @@ MAX_STANDING = 100  # events in a row at one instant
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 STABLE = 6.1  # h times eigenvalue at the bound of stability of DOP853
-MOST_STIFF, MOST_MILD = 15, 6  # steps at that bound that are enough; steps off it that forget them
+MOST_MILD = 6  # steps off that bound that forget those at it
 
 
 @routine
@@ -347,7 +347,7 @@ def one_step(system, work, memory):
         loop.n_steps += 1
         copy(memory.y_new, memory.y)
         copy(memory.f_new, memory.f)
-        if loop.watches == 1:
+        if loop.watches > 0:
             watch(loop)
         record_row(loop, memory.y, work.inputs, memory.rows)
     if memory.fired.shape[0] > 0:
@@ -380,7 +380,7 @@ def advance(system, work, memory):
             return SAMPLE
         if is_full(loop, n_rows, n_pieces, n_log, memory.fired.shape[0], memory.phase_times.shape[0]):
             return BUFFER_FULL
-        if loop.n_stiff >= MOST_STIFF or (0 < loop.review <= loop.n_steps):
+        if 0 < loop.watches <= loop.n_stiff or 0 < loop.review <= loop.n_steps:
             loop.n_stiff = loop.review = 0
             return REVIEW
         if loop.n_steps >= last:

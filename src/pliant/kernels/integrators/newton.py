@@ -20,10 +20,15 @@ LEAST = 1e-5  # size of a component that counts as small, in differences
 
 @routine
 def differentiate(system, work, memory, t):
-    """The Jacobian at (t, y) from f there: one evaluation per column."""
-    newton, J, active, y, f = memory.newton[0], memory.jacobian, memory.active, memory.y, memory.f
-    x, rate = memory.scratch[0], memory.scratch[1]
+    """The Jacobian at (t, y): one evaluation there, and one per column."""
+    newton, J, active, y = memory.newton[0], memory.jacobian, memory.active, memory.y
+    x, rate, f = memory.scratch[0], memory.scratch[1], memory.scratch[2]
     m = J.shape[0]
+    # memory.f may carry the error of Newton's method
+    copy(y, x)
+    status = call_derivative(work.run[0].derivative, (system, work, t, x, f))
+    if status != OK:
+        return status
     for column in range(active.shape[0]):
         i = active[column]
         copy(y, x)
@@ -34,7 +39,7 @@ def differentiate(system, work, memory, t):
             return status
         for row in range(m):
             J[row, column] = (rate[active[row]] - f[active[row]]) / step
-    memory.loop[0].n_evaluations += active.shape[0]
+    memory.loop[0].n_evaluations += active.shape[0] + 1
     newton.n_jacobians += 1
     newton.is_current, newton.is_worn, newton.h_factored = 1, 0, 0.0
     return OK

@@ -17,7 +17,7 @@ from pliant.kernels.integrators.newton import (
     solve_complex,
     solve_real,
 )
-from pliant.kernels.integrators.radau_table import ALPHA, BEND, BETA, ERROR, GAMMA, T_INVERSE, WEIGHTS, C, T
+from pliant.kernels.integrators.radau_table import ALPHA, BEND, BETA, ERROR, GAMMA, SLOPE, T_INVERSE, WEIGHTS, C, T
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
@@ -28,9 +28,9 @@ ULP = 2.0**-52
 # rows of memory.stages
 Z, F, W, PAST, DEFECT, SCALE = 0, 3, 6, 9, 12, 13
 
-MOST_ITERATIONS = 7
+MOST_ITERATIONS, MOST_FIXED = 7, 20  # the latter where a shorter step is no way out
 SAFETY = 0.9
-SLOW = 1e-3  # rate of convergence above which the Jacobian is formed anew
+SLOW = 0.02  # rate of convergence above which the Jacobian is formed anew
 SAME = 0.01  # relative change of step that the factors bear
 KEPT = 1.2  # growth of the step that is not worth new factors
 
@@ -123,8 +123,9 @@ def iterate(system, work, memory, t, h):
     start_values(memory, h)
     reserve = max(newton.reserve, ULP) ** 0.8
     rate, before, quotient = SLOW, 0.0, 0.0
+    most = MOST_FIXED if loop.is_fixed == 1 else MOST_ITERATIONS
     loop.factor = 0.5
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for iteration in range(1, most + 1):
         status = stage_rates(system, work, memory, t, h, 3)
         if status != OK:
             return status
@@ -140,15 +141,15 @@ def iterate(system, work, memory, t, h):
                 return NOT_CONVERGED
             reserve = rate / (1.0 - rate)
             # what will be left after the last iteration
-            left = reserve * size * rate ** (MOST_ITERATIONS - 1 - iteration) / tight
+            left = reserve * size * rate ** (most - 1 - iteration) / tight
             if left >= 1.0:
-                exponent = -1.0 / (4.0 + MOST_ITERATIONS - 1 - iteration)
+                exponent = -1.0 / (4.0 + most - 1 - iteration)
                 loop.factor = 0.8 * min(max(left, 1e-4), 20.0) ** exponent
                 return NOT_CONVERGED
         before = max(size, 1e-300)
         if reserve * size <= tight:
             newton.rate, newton.reserve = rate, reserve
-            loop.factor = min(1.0, (1.0 + 2.0 * MOST_ITERATIONS) / (iteration + 2.0 * MOST_ITERATIONS))
+            loop.factor = min(1.0, (1.0 + 2.0 * most) / (iteration + 2.0 * most))
             return OK
     return NOT_CONVERGED
 
@@ -252,19 +253,38 @@ def next_factor(newton, h, error, patience):
 
 
 @routine
+def needs_rates(memory):
+    """Whether the end must be evaluated: something is prescribed, or works are wanted."""
+    count = memory.active.shape[0]
+    if count < memory.y.shape[0] and memory.loop[0].wants_rows == 1:
+        return True
+    for i in range(memory.y.shape[0]):
+        if memory.atol[i] < math.inf:
+            count -= 1
+    return count < 0
+
+
+@routine
 def finish(system, work, memory, t, h):
-    """y_new and f_new of a good step, works too. Where works are wanted, rates at the stages as they are at last."""
-    loop, s, active = memory.loop[0], memory.stages, memory.active
+    """y_new and f_new of a good step. Unknowns: f_new is the slope of u at its end, which needs no evaluation and has
+    no fast error. All else: from rates at the stages as they are at last."""
+    loop, s, active, f_new = memory.loop[0], memory.stages, memory.active, memory.f_new
     copy(memory.y, memory.y_new)
     for k in range(active.shape[0]):
         memory.y_new[active[k]] += s[Z + 2, active[k]]
-    status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
-    loop.n_evaluations += 1
-    if status == OK and active.shape[0] < memory.y.shape[0]:
-        if loop.wants_rows == 1:
-            status = stage_rates(system, work, memory, t, h, 2)
-        copy(memory.f_new, s[F + 2])
+    status = OK
+    if needs_rates(memory):
+        status = stage_rates(system, work, memory, t, h, 2)
+        if status == OK:
+            status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, s[F + 2]))
+            loop.n_evaluations += 1
+    copy(s[F + 2], f_new)
+    if active.shape[0] < f_new.shape[0]:
         integrate_works(memory, h)
+    e1, e2, e3 = SLOPE
+    for k in range(active.shape[0]):
+        i = active[k]
+        f_new[i] = (e1 * s[Z, i] + e2 * s[Z + 1, i] + e3 * s[Z + 2, i]) / h
     return status
 
 

@@ -37,6 +37,8 @@ GAMMA, ALPHA, BETA, _T = _diagonal_form()
 _NODES4 = np.concatenate([[0.0], NODES])
 # f(y) + ERROR Z / h: by how much the slope of u at 0 misses the derivative there
 _ERROR = [-_lagrange(_NODES4, 1 + k).deriv()(0.0) for k in range(3)]
+# SLOPE Z / h: slope of u at its end
+_SLOPE = np.linalg.inv(A)[2]
 # one quartic more, theta (1 - theta) (BEND0 + theta (BEND1 + (1 - theta) BEND2)): its slope is 1 at 0, 0 at the nodes
 _w = _lagrange(_NODES4, 0).integ()
 _Q = (_w // Polynomial([0.0, 1.0, -1.0])).coef
@@ -48,4 +50,5 @@ T = tuple(tuple(float(x) for x in row) for row in _T)
 T_INVERSE = tuple(tuple(float(x) for x in row) for row in np.linalg.inv(_T))
 WEIGHTS = tuple(tuple(float(x) for x in row) for row in A)
 ERROR = tuple(float(x) for x in _ERROR)
+SLOPE = tuple(float(x) for x in _SLOPE)
 GAMMA, ALPHA, BETA = float(GAMMA), float(ALPHA), float(BETA)

@@ -128,7 +128,7 @@ def step(system, work, memory, t, h):
         if status != OK:
             return status
     copy(stages[end], memory.f_new)
-    if loop.watches == 1 and end > 1 and memory.c[end - 1] == 1.0:
+    if loop.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
         loop.stiffness = h * steepness(memory.atol, stages[end], stages[end - 1], y_new, memory.scratch[0])
     return OK if is_finite(y_new) and is_finite(memory.f_new) else NOT_FINITE
 
