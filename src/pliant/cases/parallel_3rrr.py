@@ -74,7 +74,7 @@ def build(settings: dict[str, Any]) -> Model:
         (a, b), (adot, bdot) = exact.angles[0, j].tolist(), exact.rates[0, j].tolist()
         upper, lower, n = f"upper{j + 1}", f"lower{j + 1}", j + 1
         bodies += [_link(settings, upper, "1"), _link(settings, lower, "2")]
-        motor = Table(tuple(t.tolist()), tuple(exact.torques[:, j].tolist()))
+        motor = Table(tuple(t.tolist()), tuple(exact.torques[:, j].tolist()), smooth=True)
         pivot, vertex = (
             Frame(body, (*at[j].tolist(), 0.0)) for body, at in (("world", parts.pivots), ("platform", parts.vertices))
         )
