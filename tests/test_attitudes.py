@@ -88,7 +88,12 @@ def test_frames_take_every_sequence(sequence, about):
     table = {"euler": sequence, "angles": ["30 deg", "-40 deg", np.radians(110)], "about": about}
     assert np.abs(Frame("b", attitude=table).matrix - wanted).max() < ROUNDING
     assert np.abs(pliant.attitude(table, "matrix") - wanted).max() < ROUNDING
-    assert np.abs(pliant.attitude(["30 deg", "-40 deg", "110 deg"], "matrix", from_=form_of(sequence, about)) - wanted).max() < ROUNDING
+    assert (
+        np.abs(
+            pliant.attitude(["30 deg", "-40 deg", "110 deg"], "matrix", from_=form_of(sequence, about)) - wanted
+        ).max()
+        < ROUNDING
+    )
 
 
 STARTS = [
@@ -111,10 +116,12 @@ def test_joints_start_at_any_attitude(start):
     assert np.abs(pliant.frame_placement(ball, ball.q0, "b")[0] - wanted).max() < ROUNDING
     free = Model("m", [body], [Joint("j", "floating", "b", q0={"position": [1, 2, 3], "attitude": start})])
     R, p = pliant.frame_placement(free, free.q0, "b")
-    assert np.abs(R - wanted).max() < ROUNDING and np.array_equal(p, (1, 2, 3))
+    assert np.abs(R - wanted).max() < ROUNDING
+    assert np.array_equal(p, (1, 2, 3))
     if np.ndim(start) != 1:
         turned = Model("m", [body], [Joint("j", "floating", "b", q0=start)])
-        assert np.array_equal(turned.q0[3:], free.q0[3:]) and not np.any(turned.q0[:3])
+        assert np.array_equal(turned.q0[3:], free.q0[3:])
+        assert not np.any(turned.q0[:3])
 
 
 def test_a_pose_from_a_file_and_back(tmp_path):
@@ -185,7 +192,9 @@ def test_mistakes_are_told():
     for form in ("eulr", "euler", "euler:xxz", "euler:zyx:space", 3):
         with pytest.raises(ModelError, match=r"as_: .*(sequences are|is no form of attitudes; give quaternion)"):
             model.attitude("b", form)
-    with pytest.raises(ModelError, match=r"shape \(3,\) found; give \(\.\., 4\) or \(\.\., 3, 3\), or say what it is by from_"):
+    with pytest.raises(
+        ModelError, match=r"shape \(3,\) found; give \(\.\., 4\) or \(\.\., 3, 3\), or say what it is by from_"
+    ):
         pliant.attitude([1, 2, 3])
     with pytest.raises(ModelError, match=r"'quaternion' takes \(\.\., 4\)"):
         pliant.attitude([1, 2, 3], from_="quaternion")
@@ -199,7 +208,7 @@ def test_mistakes_are_told():
         pliant.attitude("north")
     with pytest.raises(ModelError, match='has the unit "grad"'):
         pliant.attitude(["1 grad", 0, 0], from_="euler:xyz")
-    with pytest.raises(ModelError, match="attitude: euler: \"zzz\" is not known"):
+    with pytest.raises(ModelError, match='attitude: euler: "zzz" is not known'):
         pliant.attitude({"euler": "zzz", "angles": [0, 0, 0]})
     body = Body("b", 1.0, inertia=(1, 1, 1))
     with pytest.raises(ModelError, match="joint 'j': q0 is an attitude, which only spherical and floating joints have"):

@@ -1,7 +1,8 @@
 """Frames at one state or many: placement, velocity, Jacobian, and J' v.
 
-(velocity, spin) of a frame = J v: velocity of its origin, then angular velocity, both absolute. axes="world": components
-along the world axes; "frame": along the frame's own. Columns as model.velocities, modes of beams among them."""
+(velocity, spin) of a frame = J v: velocity of its origin, then angular velocity, both absolute. axes="world":
+components along the world axes; "frame": along the frame's own. Columns as model.velocities, modes of beams among
+them."""
 
 from __future__ import annotations
 
@@ -22,9 +23,7 @@ Array = NDArray[np.float64]
 AXES = ("world", "frame")
 
 
-def jacobian(
-    model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None
-) -> Array:
+def jacobian(model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None) -> Array:
     """J (.., 6, n_v) of a frame, a body or "world" (which does not move): (velocity, spin) = J v."""
     handle, batch, rows, row, is_own = _asked(model, frame, axes, q=q)
     count, n = len(rows["q"]), len(model.velocities)
@@ -56,7 +55,7 @@ def frame_velocity(
 
 
 def frame_placement(model: Model, q: ArrayLike, frame: str, *, threads: int | None = None) -> tuple[Array, Array]:
-    """(R, p) of a frame in the world: attitude (.., 3, 3), whose columns are the frame's axes, and origin (.., 3) [m]."""
+    """(R, p) of a frame in the world: attitude (.., 3, 3), its columns the frame's axes, and origin (.., 3) [m]."""
     shape = np.shape(q)[:-1] if np.ndim(q) else ()
     still = np.zeros((*shape, len(model.velocities)))
     batch, out = _motions(model, q, still, frame, "world", threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,10 +72,22 @@ def simulate(
     begun = time.perf_counter()
     handle = Prepared(model, formulation)
     run = Run(handle, state, options, wants_rows=True)
+    handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
     recorded, status, reason = _drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     return _result(run, recorded, status, reason, options, walls)
+
+
+class Ended(NamedTuple):
+    """How one run of many ended."""
+
+    status: Status
+    reason: str
+    t: float  # [s]
+    steps: int
+    q: Array
+    v: Array
 
 
 class PreparedRun:
@@ -91,8 +103,10 @@ class PreparedRun:
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
 
-    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
-        """(q, v) at the end of a run from this start, without any check of the arguments."""
+    def attempt(
+        self, q0: Array | None = None, v0: Array | None = None, progress: Progress | None = None
+    ) -> tuple[Status, str]:
+        """How a run from this start ends, and why; its end is in memory. Without any check of the arguments."""
         n_q, memory = self._n_q, self.memory
         memory.y[:], memory.loop[:] = self._y0, self._loop0
         if q0 is not None:
@@ -102,13 +116,54 @@ class PreparedRun:
         if self._has_phase:
             self.handle.start_phase(memory.y)
         status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
+        if status == Status.DONE:
+            return status, reason
+        recorded = Recorded()
         if status in (Status.PAUSE, Status.BUFFER_FULL):
-            _, status, reason = _drive(self._run, None)
+            recorded, status, reason = _drive(self._run, progress)
+        recorded.take(memory)
+        culprit = _culprit(self.handle, status, _events(self.handle, recorded.log))
+        return status, reason or failure_advice(status, float(memory.loop[0].t), culprit)
+
+    def check_start(self, q0: Array, v0: Array) -> None:
+        """Hard limits must hold, and no point may be inside its plane."""
+        if self._has_phase:
+            self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
+
+    def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> list[Ended]:
+        """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
+
+        Without any check, and not for models with controllers."""
+        from pliant.kernels import _jit, events, many
+        from pliant.kernels.integrators import loop
+
+        n, n_y = len(q0), self._n_q + self._n_v
+        ends, times, facts = np.empty((n, n_y)), np.empty(n), np.zeros((n, 4), np.int64)
+        functions = _jit.address(loop.advance), _jit.address(events.start_phase)
+        gaps = np.zeros((1, len(self.handle.system.contacts)))
+        refs = (*self.handle.refs, self._run.memory_ref, self._loop0)
+        _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, ends, times, facts)
+        found = []
+        for y, t, (code, steps, event, body) in zip(ends, times.tolist(), facts.tolist(), strict=True):
+            status = Status(code)
+            name = self.handle.packed.event_names[event] if event >= 0 else ""
+            is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
+            who = name if is_event else self.handle.model.links[body].body.name
+            found.append(Ended(status, failure_advice(status, t, who), t, steps, y[: self._n_q], y[self._n_q :]))
+        return found
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """(q, v) where the last run ended."""
+        n_q, y = self._n_q, self.memory.y
+        return y[:n_q].copy(), y[n_q : n_q + self._n_v].copy()
+
+    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
+        """(q, v) at the end of a run from this start, without any check of the arguments."""
+        status, reason = self.attempt(q0, v0)
         if status not in (Status.DONE, Status.STOPPED):
-            raise SimulationError(
-                reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
-            )
-        return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
+            raise SimulationError(reason)
+        return self.state
 
 
 def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
@@ -130,8 +185,8 @@ class Run:
         self.memory = _new_memory(handle, state, options, wants_rows)
         self._pinned = Pinned(self.memory)
         self._advance = _jit.entry(loop.advance)
-        self._refs = (*handle.refs, self._pinned.ref)
-        handle.start_phase(self.memory.y)
+        self.memory_ref = self._pinned.ref
+        self._refs = (*handle.refs, self.memory_ref)
 
     def enter(self) -> int:
         """Go on; returns a Status."""
@@ -251,11 +306,7 @@ def _result(
     dense = (
         Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
     )
-    events = tuple(
-        Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
-        for k, direction, t in recorded.log
-        if handle.packed.event_names[k]
-    )
+    events = _events(handle, recorded.log)
     phases = recorded.phase_history()
     if not reason:
         reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
@@ -275,8 +326,6 @@ def _result(
         "events": int(loop.n_events),
         **walls,
     }
-    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
-    word = words.get(status, "failed")
     return Result(
         model,
         t,
@@ -285,7 +334,7 @@ def _result(
         energy,
         outputs,
         events,
-        word,
+        status_word(status),
         reason,
         audit,
         stats,
@@ -321,6 +370,18 @@ def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
         audit["deflection_ratio"] = max(ratio for ratio, _ in bending)
         audit["section_angle"] = max(angle for _, angle in bending)
     return audit
+
+
+def status_word(status: Status) -> str:
+    """Of a run that has ended, as Result.status has it."""
+    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
+    return words.get(status, "failed")
+
+
+def _events(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Event, ...]:
+    """Those that have a name."""
+    names = handle.packed.event_names
+    return tuple(Event(names[k], t, "rising" if direction > 0 else "falling") for k, direction, t in log if names[k])
 
 
 def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:

@@ -3,10 +3,10 @@
 The base is the root body; its velocities v_b are those of its floating, planar or spherical joint. All others are the
 rates v_m: of joints, and of modes. With the rows of the mass matrix that belong to the base,
     p_b = H_b v_b + H_bm v_m
-is the momentum along v_b: linear and, about the base's origin, angular. It is constant where nothing acts on the base, so
+is the momentum along v_b: linear and, about the base's origin, angular. It follows from what acts on the base, so
     (velocity, spin) of a frame = J_g v_m + J_b H_b^-1 p_b,   J_g = J_m - J_b H_b^-1 H_bm: the generalised Jacobian.
-Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the rows
-of turning, once the translation, which stays free, is eliminated."""
+Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the
+rows of turning, once the translation, which stays free, is eliminated."""
 
 from __future__ import annotations
 
@@ -59,11 +59,9 @@ def generalised_jacobian(
     return np.asarray(J[..., split.m] - J[..., split.b] @ np.linalg.solve(H_b, H_bm))
 
 
-def free_velocity(
-    model: Model, q: ArrayLike, rates: ArrayLike, momentum: Momentum | ArrayLike | None = None
-) -> Array:
-    """v (.., n_v) of a free robot whose joints (and modes) move at these rates: the base moves so that momentum is zero,
-    or as given (linear, then angular about the world origin, world axes; or what pliant.momentum says).
+def free_velocity(model: Model, q: ArrayLike, rates: ArrayLike, momentum: Momentum | ArrayLike | None = None) -> Array:
+    """v (.., n_v) of a free robot whose joints (and modes) move at these rates: the base moves so that momentum is
+    zero, or as given (linear, then angular about the world origin, world axes; or what pliant.momentum says).
 
     rates: one per name of rate_names(model), or 0 for none."""
     split = _split(model)
@@ -138,7 +136,9 @@ def _split(model: Model) -> _Split:
     roots = [link for link in model.links if link.parent < 0]
     if len(roots) != 1:
         names = listed(link.body.name for link in roots)
-        raise ModelError(f"model {model.name!r} has {len(roots)} bodies on the world ({names}); a free robot has one base")
+        raise ModelError(
+            f"model {model.name!r} has {len(roots)} bodies on the world ({names}); a free robot has one base"
+        )
     base = roots[0]
     if base.joint.kind not in BASE_KINDS:
         raise ModelError(
