@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.beams.bending_range import largest_bending
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
-from pliant.dynamics import Prepared
+from pliant.dynamics import Prepared, prepare
 from pliant.errors import SimulationError, failure_advice
 from pliant.methods import find_method
 from pliant.model.flexible import Beam
@@ -70,7 +70,8 @@ def simulate(
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
-    handle = Prepared(model, formulation)
+    # tables of a model that was prepared before serve again
+    handle = prepare(model, options["formulation"]).copy()
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
