@@ -17,7 +17,7 @@ from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.result import Result
-from pliant.simulation import Ended, PreparedRun, simulate, status_word
+from pliant.simulation import PreparedRun, simulate, status_word
 from pliant.states import as_array, as_rows, as_times
 from pliant.threads import thread_count
 
@@ -235,15 +235,19 @@ class _Work:
         return run
 
     def _run_to_end(self, part: range, run: PreparedRun) -> None:
-        good = [i for i in part if self._can_start(i, run)]
+        good = [i for i in part if self._can_start(i, run)] if run.has_phase else list(part)
         if run.handle.model.controllers:
             for i in good:
-                status, reason = run.attempt(self.q0[i], self.v0[i], self._watch)
+                status, self.reasons[i] = run.attempt(self.q0[i], self.v0[i], self._watch)
                 loop = run.memory.loop[0]
-                self._note(i, Ended(status, reason, loop.t, loop.n_steps, *run.state))
+                self.status[i], self.t[i], self.steps[i] = status_word(status), loop.t, loop.n_steps
+                self.q[i], self.v[i] = run.state
         elif good:
-            for i, ended in zip(good, run.sweep(self.q0[good], self.v0[good], self._stop), strict=True):
-                self._note(i, ended)
+            ends = run.sweep(self.q0[good], self.v0[good], self._stop)
+            self.t[good], self.q[good], self.v[good], self.steps[good] = ends.t, ends.q, ends.v, ends.steps
+            self.status[good], self.reasons[good] = "done", ""
+            for k, (word, reason) in ends.others.items():
+                self.status[good[k]], self.reasons[good[k]] = word, reason
 
     def _can_start(self, i: int, run: PreparedRun) -> bool:
         """Whether the model can start there; if not, it is noted."""
@@ -253,10 +257,6 @@ class _Work:
             self.status[i], self.reasons[i] = "failed", str(error)
             return False
         return True
-
-    def _note(self, i: int, ended: Ended) -> None:
-        self.status[i], self.reasons[i] = status_word(ended.status), ended.reason
-        self.t[i], self.steps[i], self.q[i], self.v[i] = ended.t, ended.steps, ended.q, ended.v
 
     def _run_whole(self, i: int) -> None:
         model = self._model(i)

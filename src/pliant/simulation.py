@@ -80,15 +80,14 @@ def simulate(
     return _result(run, recorded, status, reason, options, walls)
 
 
-class Ended(NamedTuple):
-    """How one run of many ended."""
+class Ends(NamedTuple):
+    """How the runs of a sweep ended."""
 
-    status: Status
-    reason: str
-    t: float  # [s]
-    steps: int
-    q: Array
-    v: Array
+    t: Array  # (runs) [s]
+    q: Array  # (runs, n_q)
+    v: Array  # (runs, n_v)
+    steps: NDArray[np.int64]
+    others: dict[int, tuple[str, str]]  # status and reason of those that are not done
 
 
 class PreparedRun:
@@ -102,7 +101,7 @@ class PreparedRun:
         self.memory = self._run.memory
         self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
         self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
 
     def attempt(
         self, q0: Array | None = None, v0: Array | None = None, progress: Progress | None = None
@@ -114,7 +113,7 @@ class PreparedRun:
             memory.y[:n_q] = q0
         if v0 is not None:
             memory.y[n_q : n_q + self._n_v] = v0
-        if self._has_phase:
+        if self.has_phase:
             self.handle.start_phase(memory.y)
         status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
         if status == Status.DONE:
@@ -128,30 +127,33 @@ class PreparedRun:
 
     def check_start(self, q0: Array, v0: Array) -> None:
         """Hard limits must hold, and no point may be inside its plane."""
-        if self._has_phase:
+        if self.has_phase:
             self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
 
-    def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> list[Ended]:
+    def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
         """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
 
         Without any check, and not for models with controllers."""
         from pliant.kernels import _jit, events, many
         from pliant.kernels.integrators import loop
 
-        n, n_y = len(q0), self._n_q + self._n_v
-        ends, times, facts = np.empty((n, n_y)), np.empty(n), np.zeros((n, 4), np.int64)
+        n, n_q = len(q0), self._n_q
+        y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
         functions = _jit.address(loop.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
         refs = (*self.handle.refs, self._run.memory_ref, self._loop0)
-        _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, ends, times, facts)
-        found = []
-        for y, t, (code, steps, event, body) in zip(ends, times.tolist(), facts.tolist(), strict=True):
-            status = Status(code)
-            name = self.handle.packed.event_names[event] if event >= 0 else ""
-            is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
-            who = name if is_event else self.handle.model.links[body].body.name
-            found.append(Ended(status, failure_advice(status, t, who), t, steps, y[: self._n_q], y[self._n_q :]))
-        return found
+        _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
+        code = facts[:, many.STATUS]
+        reasons = {int(i): self._reason(facts[i], t[i]) for i in np.flatnonzero(code != Status.DONE)}
+        return Ends(t, y[:, :n_q], y[:, n_q:], facts[:, many.STEPS], reasons)
+
+    def _reason(self, facts: NDArray[np.int64], t: float) -> tuple[str, str]:
+        """Status and reason of a run of a sweep."""
+        code, _, event, body = facts.tolist()
+        status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
+        is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
+        who = name if is_event else self.handle.model.links[body].body.name
+        return status_word(status), failure_advice(status, float(t), who)
 
     @property
     def state(self) -> tuple[Array, Array]:
