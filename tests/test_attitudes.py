@@ -116,10 +116,12 @@ def test_joints_start_at_any_attitude(start):
     assert np.abs(pliant.frame_placement(ball, ball.q0, "b")[0] - wanted).max() < ROUNDING
     free = Model("m", [body], [Joint("j", "floating", "b", q0={"position": [1, 2, 3], "attitude": start})])
     R, p = pliant.frame_placement(free, free.q0, "b")
-    assert np.abs(R - wanted).max() < ROUNDING and np.array_equal(p, (1, 2, 3))
+    assert np.abs(R - wanted).max() < ROUNDING
+    assert np.array_equal(p, (1, 2, 3))
     if np.ndim(start) != 1:
         turned = Model("m", [body], [Joint("j", "floating", "b", q0=start)])
-        assert np.array_equal(turned.q0[3:], free.q0[3:]) and not np.any(turned.q0[:3])
+        assert np.array_equal(turned.q0[3:], free.q0[3:])
+        assert not np.any(turned.q0[:3])
 
 
 def test_a_pose_from_a_file_and_back(tmp_path):

@@ -18,8 +18,8 @@ from pliant.kernels.formulations import spherical_batch
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model
-from pliant.model.signals import Constant, Sine
 from pliant.model.rotations import matrix_quaternion
+from pliant.model.signals import Constant, Sine
 from pliant.system.status import Status
 from random_models import BASES, largest, random_model, random_state
 

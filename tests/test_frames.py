@@ -126,18 +126,21 @@ def test_many_states_give_the_bits_of_single_calls(axes):
     one, two = (pliant.jacobian(model, Q, frame, axes=axes, threads=n) for n in (1, 3))
     rate = pliant.jacobian_rate(model, Q, V, frame, axes=axes)
     R, p = pliant.frame_placement(model, Q, frame)
-    assert one.shape == (20, 30, 6, len(model.velocities)) and np.array_equal(one, two)
+    assert one.shape == (20, 30, 6, len(model.velocities))
+    assert np.array_equal(one, two)
     for i, j in ((0, 0), (7, 11), (19, 29)):
         assert np.array_equal(one[i, j], pliant.jacobian(model, Q[i, j], frame, axes=axes))
         assert np.array_equal(rate[i, j], pliant.jacobian_rate(model, Q[i, j], V[i, j], frame, axes=axes))
         single = pliant.frame_placement(model, Q[i, j], frame)
-        assert np.array_equal(R[i, j], single[0]) and np.array_equal(p[i, j], single[1])
+        assert np.array_equal(R[i, j], single[0])
+        assert np.array_equal(p[i, j], single[1])
 
 
 def test_the_world_does_not_move():
     model = FLEXIBLE["tree0"]
     q, v, _, _ = state_of(model)
-    assert not np.any(pliant.jacobian(model, q, "world")) and not np.any(pliant.frame_velocity(model, q, v, "world"))
+    assert not np.any(pliant.jacobian(model, q, "world"))
+    assert not np.any(pliant.frame_velocity(model, q, v, "world"))
 
 
 def test_an_unknown_frame_or_axes_is_told():

@@ -144,7 +144,8 @@ def test_many_states_in_one_call():
     Q = np.array([state_of(model, k)[0] for k in range(12)]).reshape(3, 4, -1)
     rates = np.random.default_rng(0).normal(size=(4, 9))
     J, v = pliant.generalised_jacobian(model, Q, "hand"), pliant.free_velocity(model, Q, rates)
-    assert J.shape == (3, 4, 6, 9) and v.shape == (3, 4, 15)
+    assert J.shape == (3, 4, 6, 9)
+    assert v.shape == (3, 4, 15)
     assert largest(J[2, 1] - pliant.generalised_jacobian(model, Q[2, 1], "hand")) < TIGHT * largest(J)
     assert largest(v[2, 1] - pliant.free_velocity(model, Q[2, 1], rates[1])) < TIGHT * largest(v)
 
@@ -169,13 +170,15 @@ def test_null_rates_leave_the_base_alone(model, keep, size):
     P = pliant.reaction_null_projector(model, q, keep)
     assert basis.shape[1] == size
     assert largest(basis.T @ basis - np.eye(size)) < TIGHT
-    assert largest(P @ P - P) < TIGHT and np.array_equal(P, P.T)
+    assert largest(P @ P - P) < TIGHT
+    assert np.array_equal(P, P.T)
     wish = rates_of(model, v)
     rates = pliant.reaction_null_velocity(model, q, wish, keep)
     base = pliant.frame_velocity(model, q, pliant.free_velocity(model, q, rates), "hull")
     moved = pliant.frame_velocity(model, q, pliant.free_velocity(model, q, wish), "hull")
     kept = slice(3, 6) if keep == "attitude" else slice(0, 6)
-    assert largest(base[kept]) < TIGHT * largest(moved) and largest(moved[kept]) > 1e-3
+    assert largest(base[kept]) < TIGHT * largest(moved)
+    assert largest(moved[kept]) > 1e-3
     # nearest: what is left of the wish is at right angles to all null rates
     assert largest(basis.T @ (wish - rates)) < TIGHT * largest(wish)
 
@@ -186,7 +189,8 @@ def test_modes_are_at_rest_in_null_rates():
     basis = pliant.reaction_null_basis(model, q)
     names = pliant.rate_names(model)
     modes = [k for k, name in enumerate(names) if "mode" in name]
-    assert modes and not np.any(basis[modes])
+    assert modes
+    assert not np.any(basis[modes])
     base = pliant.frame_velocity(model, q, pliant.free_velocity(model, q, basis[:, 0]), "hull")
     assert largest(base[3:]) < TIGHT
 

@@ -8,8 +8,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "pliant.loading": ("load",),
-    "pliant.simulation": ("simulate", "prepare_run", "PreparedRun"),
+    "pliant.loading": ("load", "load_grid"),
+    "pliant.simulation": ("simulate",),
+    "pliant.prepared_run": ("prepare_run", "PreparedRun"),
+    "pliant.many_runs": ("simulate_many", "Runs"),
     "pliant.result": ("Result",),
     "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
     "pliant.dynamics": ("prepare", "Prepared"),

@@ -280,6 +280,7 @@ def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool)
     Also chooses the dependent coordinates of minimal ones."""
     if not handle.model.loops:
         return state
+    handle.closure.enter_again(handle.work.run[0])
     loops = Loops(handle)
     q, v = on_signals(handle, *state)
     if not (is_given and handle.closure.method.name == "springs"):

@@ -28,9 +28,9 @@ WIDTHS = {"quaternion": (4,), "matrix": (3, 3), "rotation_vector": (3,), "euler"
 
 
 def attitude(value: Any, as_: str = "quaternion", *, from_: str | None = None, unwrap: bool = False) -> Array:
-    """An attitude, or an array of them, in another form: "quaternion" (x y z w, w >= 0), "matrix" (columns are the turned
-    axes), "rotation_vector" (axis times angle, 0 to pi), or "euler:zyx" with any of the twelve sequences, about the
-    body's own axes, or about fixed ones: "euler:xyz:fixed". Angles in radians.
+    """An attitude, or an array of them, in another form: "quaternion" (x y z w, w >= 0), "matrix" (its columns are the
+    turned axes), "rotation_vector" (axis times angle, 0 to pi), or "euler:zyx" with any of the twelve sequences, about
+    the body's own axes, or about fixed ones: "euler:xyz:fixed". Angles in radians.
 
     value: arrays in the form from_ with any leading dimensions; without from_ what model files take (a quaternion, a
     matrix, or a table such as {"euler": "zyx", "angles": ["30 deg", 0, 0]}), or arrays (.., 4) or (.., 3, 3).
@@ -44,7 +44,9 @@ def express(R: Array, as_: str) -> Array:
     form, sequence, is_fixed = _parse(as_, "as_")
     if form == "euler":
         return matrix_euler(sequence, R, is_fixed)
-    return {"quaternion": matrix_quaternion, "rotation_vector": matrix_rotation_vector, "matrix": np.array}[form](R)
+    if form == "rotation_vector":
+        return matrix_rotation_vector(R)
+    return matrix_quaternion(R) if form == "quaternion" else R.copy()
 
 
 def _parse(form: Any, what: str) -> tuple[str, str, bool]:
@@ -90,9 +92,9 @@ def _as_matrix(value: Any, from_: str | None) -> Array:
             raise ModelError("attitude: a quaternion has no length; give x y z w, (0, 0, 0, 1) for no turn")
         return quaternion_matrix(array)
     if form == "matrix":
-        error = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
-        if error > 1e-6 or np.linalg.det(array).min(initial=1.0) < 0:
-            raise ModelError(f"attitude: a matrix is no rotation (R^T R is off by {error:.2g}, or it mirrors)")
+        off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
+        if off > 1e-6 or np.linalg.det(array).min(initial=1.0) < 0:
+            raise ModelError(f"attitude: a matrix is no rotation (R^T R is off by {off:.2g}, or it mirrors)")
         return array
     return rotation_vector_matrix(array) if form == "rotation_vector" else euler_matrix(sequence, array, is_fixed)
 
@@ -136,4 +138,4 @@ def _both_branches(row: Array, before: Array, sequence: str) -> Array:
     """Both triples of angles that mean the same, each with whole turns more."""
     middle = -row[1] if sequence[0] == sequence[2] else np.pi - row[1]
     ways = np.array([row, [row[0] + np.pi, middle, row[2] + np.pi]])
-    return ways + 2 * np.pi * np.round((before - ways) / (2 * np.pi))
+    return np.asarray(ways + 2 * np.pi * np.round((before - ways) / (2 * np.pi)))

@@ -47,6 +47,11 @@ class Closing:
         else:
             self.solve(run)
 
+    def enter_again(self, run: Any) -> None:
+        """As it was before the multipliers were given to an integrator."""
+        if self.method.name == "implicit":
+            self.solve(run)
+
     def solve(self, run: Any) -> None:
         """Multipliers from the equations of motion."""
         address = _addresses()

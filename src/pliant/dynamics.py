@@ -87,9 +87,9 @@ class Prepared:
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
-    def copy(self) -> Prepared:
-        """Another handle on the same tables, for another thread."""
-        return Prepared(self.model, self.method.name, self.packed, self.closure)
+    def copy(self, closure: Closing | None = None) -> Prepared:
+        """Another handle on the same tables, for another thread, or with another closure of the loops."""
+        return Prepared(self.model, self.method.name, self.packed, closure or self.closure)
 
     def crew(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""

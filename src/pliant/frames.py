@@ -1,7 +1,8 @@
 """Frames at one state or many: placement, velocity, Jacobian, and J' v.
 
-(velocity, spin) of a frame = J v: velocity of its origin, then angular velocity, both absolute. axes="world": components
-along the world axes; "frame": along the frame's own. Columns as model.velocities, modes of beams among them."""
+(velocity, spin) of a frame = J v: velocity of its origin, then angular velocity, both absolute. axes="world":
+components along the world axes; "frame": along the frame's own. Columns as model.velocities, modes of beams among
+them."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def frame_velocity(
 
 
 def frame_placement(model: Model, q: ArrayLike, frame: str, *, threads: int | None = None) -> tuple[Array, Array]:
-    """(R, p) of a frame in the world: attitude (.., 3, 3), whose columns are the frame's axes, and origin (.., 3) [m]."""
+    """(R, p) of a frame in the world: attitude (.., 3, 3), its columns the frame's axes, and origin (.., 3) [m]."""
     shape = np.shape(q)[:-1] if np.ndim(q) else ()
     still = np.zeros((*shape, len(model.velocities)))
     batch, out = _motions(model, q, still, frame, "world", threads)

@@ -17,8 +17,8 @@ from pliant.beams.bending_range import largest_bending
 from pliant.closing import Closing, closing_of
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, call_controllers, sample_times
-from pliant.dynamics import Prepared
-from pliant.errors import SimulationError, failure_advice
+from pliant.dynamics import Prepared, prepare
+from pliant.errors import failure_advice
 from pliant.methods import find_method
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
@@ -99,13 +99,15 @@ def simulate(
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
-    handle = Prepared(model, formulation, closure=closing_of(options))
+    # tables of a model that was prepared before serve again
+    handle = prepare(model, options["formulation"]).copy(closing_of(options))
     state = start_on_loops(handle, state, is_given=q0 is not None)
     if handle.closure.prestretch:
         state = _prestretched(handle, state, options)
     run = Run(handle, state, options, wants_rows=True)
+    handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
-    recorded, status, reason = _drive(run, progress)
+    recorded, status, reason = drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if options["closure"] == "implicit":
         # outputs and the rest look at single states
@@ -120,7 +122,7 @@ def _prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[st
     # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
     closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
     brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
-    found, _, _ = _drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
+    found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
     pieces = np.concatenate(found.starts)
     times = np.linspace(0.0, SLOPE_TIME, 5)
     rows = evaluate_dense(pieces[:, 0], pieces[:, 1], np.concatenate(found.terms), times)
@@ -132,51 +134,6 @@ def _prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[st
     series = np.polynomial.polynomial.polyfit(times / SLOPE_TIME, np.array(forces), 4)
     q = loops.close(state[0], free, wanted=-series[0] / K)
     return q, loops.fitted(q, state[1], free, rates=-series[1] / SLOPE_TIME / K)
-
-
-class PreparedRun:
-    """One run, ready to be repeated from many starts; only the end state is kept. Not for two threads at once."""
-
-    def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
-        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        self.handle = Prepared(model, self.options["formulation"], closure=closing_of(self.options))
-        start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
-        self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
-        self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
-
-    @property
-    def memory(self) -> Memory:
-        """The integrator's, with its counters."""
-        return self._run.memory
-
-    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
-        """(q, v) at the end of a run from this start, without any check of the arguments."""
-        self._run.begin_again()
-        n_q, memory = self._n_q, self.memory
-        memory.y[:], memory.loop[:] = self._y0, self._loop0
-        if q0 is not None:
-            memory.y[:n_q] = q0
-        if v0 is not None:
-            memory.y[n_q : n_q + self._n_v] = v0
-        if self._has_phase:
-            self.handle.start_phase(memory.y)
-        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
-        if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
-            _, status, reason = _drive(self._run, None, status)
-        if status not in (Status.DONE, Status.STOPPED):
-            raise SimulationError(
-                reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
-            )
-        return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
-
-
-def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
-    """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
-
-    options: those of simulate, except dense, sample, q0, v0 and progress."""
-    return PreparedRun(model, duration, **options)
 
 
 class Run:
@@ -193,14 +150,14 @@ class Run:
         name = find_method("integrator", options["integrator"]).name
         self.choice = AutoChoice(name) if options["integrator"] == "auto" else None
         self.integrators = [(0.0, name)]
-        handle.start_phase(self.memory.y)
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned
 
         self.memory = memory
         self._pinned = Pinned(memory)
-        self._refs = (*self.handle.refs, self._pinned.ref)
+        self.memory_ref = self._pinned.ref
+        self._refs = (*self.handle.refs, self.memory_ref)
 
     def enter(self) -> int:
         """Go on; returns a Status."""
@@ -317,7 +274,7 @@ class Recorded:
         return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
 
 
-def _drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
+def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
     """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached.
 
     status: what an earlier entry said."""
@@ -373,14 +330,10 @@ def _result(
     dense = (
         Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
     )
-    events = tuple(
-        Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
-        for k, direction, t in recorded.log
-        if handle.packed.event_names[k]
-    )
+    events = events_of(handle, recorded.log)
     phases = recorded.phase_history()
     if not reason:
-        reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
+        reason = failure_advice(status, float(loop.t), culprit(handle, status, events))
     audit = _audit(handle, rows)
     if recorded.log:
         audit["event_error"] = float(loop.event_error)
@@ -398,8 +351,6 @@ def _result(
         **_newton_stats(run),
         **walls,
     }
-    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
-    word = words.get(status, "failed")
     return Result(
         model,
         t,
@@ -408,7 +359,7 @@ def _result(
         energy,
         outputs,
         events,
-        word,
+        status_word(status),
         reason,
         audit,
         stats,
@@ -455,7 +406,19 @@ def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     return audit
 
 
-def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
+def status_word(status: Status) -> str:
+    """Of a run that has ended, as Result.status has it."""
+    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
+    return words.get(status, "failed")
+
+
+def events_of(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Event, ...]:
+    """Those that have a name."""
+    names = handle.packed.event_names
+    return tuple(Event(names[k], t, "rising" if direction > 0 else "falling") for k, direction, t in log if names[k])
+
+
+def culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
     if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
         return events[-1].name
     return handle.model.links[int(handle.work.run[0].body)].body.name

@@ -3,10 +3,10 @@
 The base is the root body; its velocities v_b are those of its floating, planar or spherical joint. All others are the
 rates v_m: of joints, and of modes. With the rows of the mass matrix that belong to the base,
     p_b = H_b v_b + H_bm v_m
-is the momentum along v_b: linear and, about the base's origin, angular. It is constant where nothing acts on the base, so
+is the momentum along v_b: linear and, about the base's origin, angular. It follows from what acts on the base, so
     (velocity, spin) of a frame = J_g v_m + J_b H_b^-1 p_b,   J_g = J_m - J_b H_b^-1 H_bm: the generalised Jacobian.
-Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the rows
-of turning, once the translation, which stays free, is eliminated."""
+Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the
+rows of turning, once the translation, which stays free, is eliminated."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def generalised_jacobian(
 
 
 def free_velocity(model: Model, q: ArrayLike, rates: ArrayLike, momentum: Momentum | ArrayLike | None = None) -> Array:
-    """v (.., n_v) of a free robot whose joints (and modes) move at these rates: the base moves so that momentum is zero,
-    or as given (linear, then angular about the world origin, world axes; or what pliant.momentum says).
+    """v (.., n_v) of a free robot whose joints (and modes) move at these rates: the base moves so that momentum is
+    zero, or as given (linear, then angular about the world origin, world axes; or what pliant.momentum says).
 
     rates: one per name of rate_names(model), or 0 for none."""
     split = _split(model)

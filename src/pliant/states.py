@@ -11,6 +11,7 @@ from pliant.model.model import Model
 
 Array = NDArray[np.float64]
 Batch = tuple[int, ...]
+UNIT = 1e-15  # lengths of quaternions this close to 1 are 1
 
 
 def as_rows(model: Model, t: ArrayLike = 0.0, **given: ArrayLike | None) -> tuple[Batch, Array, dict[str, Array]]:
@@ -58,7 +59,8 @@ def _with_unit_quaternions(model: Model, q: Array) -> Array:
         if length.min(initial=1.0) < 1e-6:
             name = model.coordinates[four.start].rpartition(".")[0]
             raise ModelError(f"q: quaternion of joint {name!r} has length {length.min():g}; give a unit quaternion")
-        q[:, four] /= length[:, None]
+        # unit to rounding stays as it is, so that what was made unit once keeps its bits
+        q[:, four] /= np.where(np.abs(length - 1.0) < UNIT, 1.0, length)[:, None]
     return q
 
 

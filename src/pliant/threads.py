@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 
@@ -27,7 +28,7 @@ def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[P
     worth = rows * max(1, len(handle.system.dofs)) // LEAST_WORK
     count = max(1, min(thread_count(threads), rows, worth))
     bounds = [rows * k // count for k in range(count + 1)]
-    parts = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [slice(a, b) for a, b in itertools.pairwise(bounds)]
     if count == 1:
         job(handle, parts[0])
         return

@@ -19,7 +19,7 @@ from pliant.bench.models import Array, Serial
 from pliant.bench.peers import Engine, Setting, adaptive
 from pliant.bench.runs import choose, compare
 from pliant.bench.timing import ROUNDS
-from pliant.simulation import prepare_run
+from pliant.prepared_run import prepare_run
 
 SPRING, DAMPER = 2e3, 300.0  # [N m/rad], [N m s/rad]
 DURATION = 2.0  # [s]

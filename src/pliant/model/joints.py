@@ -189,9 +189,11 @@ class Joint:
             return self.row.rest
         if not _is_turned(self.q0):
             return _spread(self.q0, 1)
-        pose = self.q0 if isinstance(self.q0, Pose) else Pose(attitude=self.q0)
-        four = matrix_quaternion(attitude_matrix(pose.attitude)).tolist()
-        return (*pose.position, *four) if self.kind == "floating" else tuple(four)
+        position, attitude = (
+            (self.q0.position, self.q0.attitude) if isinstance(self.q0, Pose) else ((0.0,) * 3, self.q0)
+        )
+        four = matrix_quaternion(attitude_matrix(attitude)).tolist()
+        return (*position, *four) if self.kind == "floating" else tuple(four)
 
     @property
     def start_rate(self) -> tuple[float, ...]:

@@ -1,8 +1,8 @@
 """Rotations in numbers: quaternions x y z w, matrices, rotation vectors, and Euler angles of any sequence. numpy only.
 
 Every function takes leading dimensions. An intrinsic sequence "zyx" turns about z, then about the new y, then about
-the newest x; a fixed (extrinsic) one about axes that stay. Angles from a matrix after [bernardes2022]: in (-pi, pi], the
-middle one in [0, pi] where first and last axis are the same, else in [-pi/2, pi/2]."""
+the newest x; a fixed (extrinsic) one about axes that stay. Angles from a matrix after [bernardes2022]: in (-pi, pi],
+the middle one in [0, pi] where first and last axis are the same, else in [-pi/2, pi/2]."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def matrix_quaternion(R: ArrayLike) -> Array:
     best = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
     q = np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :]
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(q[..., 3:] < 0, -q, q)
+    return np.asarray(np.where(q[..., 3:] < 0, -q, q))
 
 
 def rotation_vector_matrix(phi: ArrayLike) -> Array:
