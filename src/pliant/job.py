@@ -80,9 +80,10 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
     for key in assignments:
         if key not in allowed:
             raise ModelError(unknown_key(key, allowed, f"--set {key}"))
-    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key in RUN_SETTINGS}
+    # a case may have a setting of the same name as an option
+    given = {key: value for key, value in assignments.items() if case and key in case.settings}
+    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(dict(case.run) if case else {}), **options}
-    given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
     settings = case.resolve(given) if case else {}
     model = case.build(settings) if case else load(case_or_file)
     check_options(model, **options)
