@@ -170,6 +170,7 @@ def test_stiff_joint_friction_goes_as_with_small_steps():
     """tanh friction with a steep middle: relaxation, as in van der Pol's equation."""
     joint = Joint("hinge", "revolute", "rod", friction=Friction("tanh", 2.0, sharpness=2e3, load=1.0))
     model = Model(
+        name="stiff",
         gravity=(0.0, -9.81, 0.0),
         bodies=(Body("rod", 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12),),
         joints=(joint,),
@@ -247,14 +248,15 @@ def test_oscillator_goes_as_the_closed_form_says(name, parameters, wh):
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8, 1.0])
 def test_rho_inf_is_what_a_step_leaves_of_fast_motion(rho):
-    """Measured: speeds of an oscillator a million times faster than the step decay as n rho^n (a double root)."""
-    A = amplification("generalised_alpha", {"rho_inf": rho}, 1e6)
-    assert np.abs(np.linalg.eigvals(A)).max() == pytest.approx(rho, abs=1e-2)  # a double root: the root of rounding
+    """Measured: speeds of an oscillator a thousand times faster than the step decay as n rho^n (a double root)."""
+    A = amplification("generalised_alpha", {"rho_inf": rho}, 1e3)
+    assert np.abs(np.linalg.eigvals(A)).max() == pytest.approx(rho, abs=0.02)  # at 1 / wh still a little off
     h, n = 0.1, 40
     run = drive(
         sprung, [1.0, 0.0], n * h, "generalised_alpha", parameters={"rho_inf": rho},
-        controller=lambda t, y: [(1e6 / h) ** 2], samples=[0.0], n_inputs=1, is_fixed=True, h=h, rtol=1e-10, atol=1e-10
+        controller=lambda t, y: [(1e3 / h) ** 2], samples=[0.0], n_inputs=1, is_fixed=True, h=h, rtol=1e-8, atol=1e-8
     )  # fmt: skip
+    assert run.status == Status.DONE
     speed = np.abs(run.y[1:, 1])
     if rho == 0.0:
         assert speed[5:].max() < 1e-4 * speed[0]
@@ -319,8 +321,8 @@ def test_a_step_that_cannot_be_solved_ends_the_run_with_a_reason():
         ({"integrator": "hht"}, ["hht", "fixed step"]),
         ({"integrator": "generalised_alpha", "step": 1e-3, "rho_inf": 1.5}, ["rho_inf", "1.5", "from 0 to 1"]),
         ({"integrator": "hht", "step": 1e-3, "alpha": 0.1}, ["alpha", "0.1", "-0.3333 to 0"]),
-        ({"integrator": "newmark", "step": 1e-3, "rho_inf": 0.5}, ["rho_inf", "newmark", "beta, gamma"]),
-        ({"rho_inf": 0.5}, ["rho_inf", "dop853", "none"]),
+        ({"integrator": "newmark", "step": 1e-3, "rho_inf": 0.5}, ["rho_inf", "newmark", "of generalised_alpha"]),
+        ({"gamma": 0.5}, ["gamma", "auto", "of newmark"]),
     ],
 )
 def test_wrong_parameters_are_named(options, words):
@@ -339,6 +341,7 @@ def resting_ball():
         "floor", NormalLaw("kelvin-voigt", 1e6, damping=5e3), Plane(normal=(0.0, 1.0, 0.0)), points=("ball",)
     )
     return Model(
+        name="stiff",
         gravity=(0.0, -9.81, 0.0),
         bodies=(Body("ball", 1.0, shape=Sphere(0.1)),),
         joints=(Joint("base", "planar", "ball"),),
@@ -348,6 +351,7 @@ def resting_ball():
 
 def damped_hinge():
     return Model(
+        name="stiff",
         gravity=(0.0, -9.81, 0.0),
         bodies=(Body("rod", 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12),),
         joints=(Joint("hinge", "revolute", "rod", damping=3e3),),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pliant.errors import ModelError
+from pliant.methods import INTEGRATORS
 
 # option: (default, least, largest, meaning)
 ALPHA_OPTIONS: dict[str, tuple[float, float, float, str]] = {
@@ -46,7 +47,9 @@ def check_alpha_options(options: dict[str, Any], own: tuple[str, ...]) -> None:
         if value is None:
             options[key] = default if key in own else None
         elif key not in own:
-            has = f"it has {', '.join(own)}" if own else "it has none of this kind"
-            raise ModelError(f"{key}: integrator {name!r} has no such parameter; {has}")
+            owner = next(row.name for row in INTEGRATORS if key in row.options)
+            raise ModelError(
+                f"{key}: a parameter of {owner}, not of {name!r}; leave it out, or take integrator={owner}"
+            )
         elif isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
             raise ModelError(f"{key}: {value!r} found; give a number from {low:.4g} to {high:g} ({meaning})")

@@ -88,9 +88,10 @@ def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None
     for key in assignments:
         if key not in allowed:
             raise ModelError(unknown_key(key, allowed, f"--set {key}"))
-    given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
+    # a case may have a setting of the same name as an option
+    given = {key: value for key, value in assignments.items() if case and key in case.settings}
     settings = case.resolve(given) if case else {}
-    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key in RUN_SETTINGS}
+    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
     model = case.build(settings) if case else load(case_or_file)
     check_options(model, **options)

@@ -13,7 +13,7 @@ from pliant.dynamics import Prepared
 from pliant.errors import SimulationError, failure_advice
 from pliant.model.model import Model
 from pliant.options import check_options
-from pliant.simulation import Progress, Recorded, Run, culprit, drive, events_of, status_word
+from pliant.simulation import Progress, Recorded, Run, as_bytes, culprit, drive, events_of, status_word
 from pliant.states import as_state
 from pliant.system.memory import Memory
 from pliant.system.status import Status
@@ -39,7 +39,8 @@ class PreparedRun:
         self.handle = Prepared(model, self.options["formulation"], closure=closing_of(self.options))
         start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
+        self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
+        self._loop, self._loop0 = as_bytes(self.memory.loop), as_bytes(self._start)
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
 
@@ -54,7 +55,7 @@ class PreparedRun:
         """How a run from this start ends, and why; its end is in memory. Without any check of the arguments."""
         self._run.begin_again()
         n_q, n_v, memory = self._n_q, self._n_v, self.memory
-        memory.y[:], memory.loop[:] = self._y0, self._loop0
+        memory.y[:], self._loop[:] = self._y0, self._loop0
         if q0 is not None:
             memory.y[:n_q] = q0
         if v0 is not None:
@@ -91,7 +92,7 @@ class PreparedRun:
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
         functions = _jit.address(loop.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
-        refs = (*self.handle.refs, self._run.memory_ref, self._loop0)
+        refs = (*self.handle.refs, self._run.memory_ref, self._start)
         _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
         code = facts[:, many.STATUS]
         reasons = {}

@@ -184,7 +184,7 @@ def rejected(loop, h, status):
     loop.n_rejected += 1
     loop.was_rejected = 1
     if loop.factor > 0.0:
-        return h * loop.factor
+        return h * min(loop.factor, loop.safety)
     if status != OK:
         return 0.25 * h
     return h * min(max(loop.shrink, loop.safety * loop.error ** (-loop.alpha)), loop.safety)

@@ -37,12 +37,13 @@ KEPT = 1.2  # growth of the step that is not worth new factors
 
 @routine
 def set_scale(memory):
-    """Tolerances of the step. The error estimate is of order 3, the step of order 5: tolerances are loosened as in the
-    authors' code, so that rtol means about what it means to other methods."""
+    """Reciprocal tolerances of the step. The error estimate is of order 3, the step of order 5: tolerances are loosened
+    as in the authors' code, so that rtol means about what it means to other methods."""
     loop, newton, y, scale = memory.loop[0], memory.newton[0], memory.y, memory.stages[SCALE]
-    newton.looseness = max(0.1 * loop.rtol ** (-1.0 / 3.0), 1.0)
+    if newton.looseness == 0.0:
+        newton.looseness = max(0.1 * loop.rtol ** (-1.0 / 3.0), 1.0)
     for i in range(y.shape[0]):
-        scale[i] = newton.looseness * (memory.atol[i] + loop.rtol * abs(y[i]))
+        scale[i] = 1.0 / (newton.looseness * (memory.atol[i] + loop.rtol * abs(y[i])))
 
 
 @routine
@@ -103,7 +104,7 @@ def correct(memory, h):
     size, u1, u2, u3 = 0.0, T[0], T[1], T[2]
     for k in range(active.shape[0]):
         i = active[k]
-        change = max(abs(r1[k]), abs(r2[k]), abs(r3[k])) / s[SCALE, i]
+        change = max(abs(r1[k]), abs(r2[k]), abs(r3[k])) * s[SCALE, i]
         if not change <= size:
             size = change
         w1, w2, w3 = s[W, i] + r1[k], s[W + 1, i] + r2[k], s[W + 2, i] + r3[k]
@@ -215,7 +216,7 @@ def filtered_defect(memory, f, h, out):
     for k in range(active.shape[0]):
         i = active[k]
         out[i] = r[k]
-        error = abs(r[k]) / s[SCALE, i]
+        error = abs(r[k]) * s[SCALE, i]
         if not error <= norm:
             norm = error
     return norm
@@ -241,11 +242,12 @@ def estimate(system, work, memory, t, h):
 @routine
 def next_factor(newton, h, error, patience):
     """Factor between this step and the next (IV.8, 8.21 and 8.25), one that is hardly worth new factors left out."""
-    factor = SAFETY * patience * max(error, 1e-10) ** -0.25
+    root = math.sqrt(math.sqrt(max(error, 1e-10)))
+    factor = SAFETY * patience / root
     if error <= 1.0:
         if newton.h_past > 0.0:
             old = max(newton.error_past, 1e-2)
-            factor = min(factor, SAFETY * h / newton.h_past * (old / max(error, 1e-10) ** 2) ** 0.25)
+            factor = min(factor, SAFETY * h / newton.h_past * math.sqrt(math.sqrt(old)) / (root * root))
         newton.is_worn = 1 if newton.rate > SLOW else 0
         if newton.is_worn == 0 and 1.0 <= factor <= KEPT:
             factor = 1.0
@@ -297,6 +299,7 @@ def step(system, work, memory, t, h):
             copy(s[Z + j], s[PAST + j])
     if newton.has_failed == 0:
         set_scale(memory)
+    loop.factor = 0.25
     status = solve_stages(system, work, memory, t, h)
     newton.h = h
     if status != OK:
@@ -313,7 +316,8 @@ def step(system, work, memory, t, h):
         newton.has_failed = 1
         return OK
     status = finish(system, work, memory, t, h)
-    newton.has_failed = 0 if status == OK else 1
+    if status != OK:
+        newton.has_failed, loop.factor = 1, 0.25
     return status
 
 
