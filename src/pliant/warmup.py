@@ -17,7 +17,7 @@ HALVES = (
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
-        ("formulations.gibbs_appell",),
+        ("formulations.gibbs_appell", "formulations.denoc"),
     ),
 )
 
