@@ -1,11 +1,11 @@
 """Decoupled natural orthogonal complement: twists T v, T = N_l N_d; any joints, trees, ground and space, O(n) [denoc].
 
-All in world axes and about mass centres, so nothing is turned on the way. Body i with parent j, velocity k of its joint:
+All in world axes and about mass centres, so nothing is turned on the way. Body i, parent j, velocity k of its joint:
     t_i = B_ij t_j + sum_k p_k v_k,   B_ij = (1, 0; -[r], 1) for [omega; v],   r: from mass centre j to mass centre i
     I = N_d^T N_l^T M N_l N_d = U D U^T by reverse Gaussian elimination, from the tips, last velocity first:
     psi_k = Mh p_k, D_k = p_k.psi_k + armature, Mh <- Mh - psi_k psi_k^T / D_k;  Mh_j = M_j + sum_i B_ij^T Mh_i B_ij
-    u_lk = p_l.(B_il^T psi_k) / D_k for velocities l further inboard
-A joint with several velocities so has a block pivot, in its own factors U D U^T. Mh = (A, B; B^T, C) in blocks vv, vw, ww.
+    u_lk = (B_il p_l).psi_k / D_k for velocities l of the same joint before k and of those further inboard
+The velocities of one joint make a block pivot, itself factorised as U D U^T. Mh = (A, B; B^T, C): blocks vv, vw, ww.
 Then U D U^T vdot = tau - N_d^T N_l^T w takes one way in (U) and one way out (U^T), w the wrenches without vdot."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
@@ -64,7 +64,7 @@ def put_own(body, x, Q, w, gravity, part):
 
 @routine
 def put_twist_rates(system, work, part):
-    """Outward: t' = B t'_j + B' t_j + P' v of every body, with that part of prescribed accelerations; what it weighs."""
+    """Outward: t' = B t'_j + B' t_j + P' v of every body, with that part of prescribed accelerations; own M and w."""
     gravity = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
@@ -95,7 +95,7 @@ def put_twist_rates(system, work, part):
 
 @kernel
 def eliminate(dof, x, k, pw, pv, A, B, C, n, f):
-    """One velocity: psi and D of its column, Mh and the wrench without it. First returned is False if D is not positive."""
+    """One velocity: psi and D of its column, Mh and the wrench without it. First returned: whether D is positive."""
     psi_w, psi_v = add(mul_sym(C, pw), mul_t(B, pv)), add(mul(B, pw), mul_sym(A, pv))
     D = dot(pw, psi_w) + dot(pv, psi_v) + dof.armature
     # a prescribed velocity is no unknown and needs no inertia

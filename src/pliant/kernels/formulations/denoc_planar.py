@@ -1,6 +1,6 @@
 """The recursions of denoc.py for models that stay in the x-y plane: twists of three components (23), E = (0, -1; 1, 0).
 
-Mh = (C, b; b^T, A): C of the turn, b its coupling with translation, A symmetric 2x2 as (xx, xy, yy); wrench (n, fx, fy).
+Mh = (C, b; b^T, A): C of the turn, b its coupling with translation, A symmetric 2x2 as (xx, xy, yy); w = (n, fx, fy).
 Stored in the same work fields: x.C[0], x.B[0:2], x.A[0:3], x.pn[0], x.pf[0:2]."""
 
 from pliant.kernels._jit import kernel
@@ -43,7 +43,7 @@ def put_gathered(x, I, w):
 
 @kernel
 def put_twist_rates(system, work):
-    """Outward: t' of every body, with prescribed accelerations; what it weighs."""
+    """Outward: t' of every body, with prescribed accelerations; its own M and w."""
     gravity = system.world[0].gravity
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
@@ -78,7 +78,7 @@ def put_twist_rates(system, work):
 
 @kernel
 def eliminate(dof, body, x, k, I, w):
-    """One velocity: psi and D of its column, Mh and the wrench without it. First returned is False if D is not positive."""
+    """One velocity: psi and D of its column, Mh and the wrench without it. First returned: whether D is positive."""
     p = column(body, x, k)
     psi, psi_x, psi_y = times(I, p)
     D = p[0] * psi + p[1] * psi_x + p[2] * psi_y + dof.armature
