@@ -51,6 +51,15 @@ FORMULATIONS = (
         reference="boltzmannhamel",
     ),
     Method(
+        name="denoc",
+        summary="decoupled natural orthogonal complement, inertia matrix factorised as U D U^T by recursion",
+        module="pliant.kernels.formulations.denoc",
+        function="denoc",
+        supports=RIGID_TREE | {"acceleration", "equations"},
+        cost="O(n)",
+        reference="denoc",
+    ),
+    Method(
         name="gibbs_appell",
         summary="recursive Gibbs-Appell equations, the Gibbs function built link by link",
         module="pliant.kernels.formulations.gibbs_appell",

@@ -17,7 +17,17 @@ HALVES = (
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
-        ("formulations.gibbs_appell", "jacobians", "integrators.radau", "integrators.generalised_alpha", "shift"),
+        (
+            "closures.multipliers",
+            "closures.reduced",
+            "closures.given",
+            "formulations.gibbs_appell",
+            "formulations.denoc",
+            "jacobians",
+            "integrators.radau",
+            "integrators.generalised_alpha",
+            "shift",
+        ),
     ),
 )
 

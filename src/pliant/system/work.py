@@ -28,7 +28,8 @@ BODY_WORK = np.dtype(
         # filled by forces/gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
-        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too
+        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too; all of denoc.py too (there in W, about
+        # mass centres: Mh, wrench, psi, 1/D, reduced joint force, what the free accelerations add)
         ("A", np.float64, (6,)),  # articulated inertia, blocks vv, vw, ww
         ("B", np.float64, (9,)),
         ("C", np.float64, (6,)),
@@ -58,6 +59,13 @@ BODY_WORK = np.dtype(
         # private to formulations/gibbs_appell.py; all in B
         ("bv", np.float64, (3,)),  # z with prescribed accelerations; at a root with gravity [m/s^2]
         ("bw", np.float64, (3,)),  # [rad/s^2]
+        # private to formulations/denoc.py; all in W
+        ("Q", np.float64, (9,)),  # R_WB
+        ("d", np.float64, (3,)),  # from the body origin to the mass centre [m]
+        ("r", np.float64, (3,)),  # from the parent's mass centre to this one [m]
+        ("s", np.float64, (3,)),  # w x (w x d) [m/s^2]
+        ("td_v", np.float64, (3,)),  # rate of the twist while free accelerations vanish: mass centre [m/s^2]
+        ("td_w", np.float64, (3,)),  # [rad/s^2]
     ],
     align=True,
 )
