@@ -210,6 +210,10 @@ MODULES = (
     "ground_space",
     "long_chain",
     "parallel_3rrr",
+    "four_bar",
+    "slider_crank",
+    "five_bar",
+    "stewart",
 )
 
 
