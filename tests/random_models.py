@@ -16,10 +16,10 @@ from pliant.dynamics import Prepared
 from pliant.kernels._jit import REFEREE, entry, kernel
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
-from pliant.model.bodies import Body, Frame
+from pliant.model.bodies import AxisAngle, Body, Frame
 from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Base, Load, Model
-from pliant.model.signals import Sine
+from pliant.model.signals import Constant, Sine
 from pliant.model.tree import find_frame
 
 KINDS = tuple(JOINT_KINDS)
@@ -109,6 +109,37 @@ def _random_load(rng: np.random.Generator, frame: str) -> Load:
     x, y, z = (Sine(amplitude=a, omega=w, phase=p, offset=b) for a, w, p, b in rng.normal(size=(3, 4)))
     kind, axes = rng.choice(["force", "couple"]), rng.choice(["world", "body"])
     return Load(frame=frame, x=x, y=y, z=z, kind=str(kind), axes=str(axes))
+
+
+def planar_model(rng: np.random.Generator, n: int) -> Model:
+    """A random tree that stays in x-y: turned seats, both senses of z, offsets and mass centres out of the plane."""
+    bodies, joints, frames = [], [], []
+    for i in range(n):
+        com, spread = rng.normal(size=3), rng.uniform(0.1, 1.0, 3)
+        inertia = np.diag(spread[[1, 0, 0]] + spread[[2, 2, 1]]) + 0.02 * (np.ones((3, 3)) - np.eye(3))
+        bodies.append(Body(name=f"b{i}", mass=rng.uniform(0.5, 2.0), com=com, inertia=inertia))
+        parent = int(rng.integers(-1, i)) if i else -1
+        seat = Frame(
+            body=f"b{parent}" if parent >= 0 else "world",
+            position=rng.normal(size=3),
+            attitude=AxisAngle(axis=(0.0, 0.0, 1.0), angle=float(rng.normal())),
+        )
+        kind = str(rng.choice(["revolute", "revolute", "prismatic", "planar", "fixed"]))
+        extras: dict[str, Any] = {}
+        if kind == "revolute":
+            extras = {"axis": (0.0, 0.0, float(rng.choice([-1.0, 1.0]))), "armature": 0.1 * float(rng.integers(0, 2))}
+            if rng.random() < 0.25:
+                extras["motion"] = Sine(amplitude=0.5, omega=2.0, phase=0.3)
+        elif kind == "prismatic":
+            extras = {"axis": (*rng.normal(size=2), 0.0), "stiffness": 3.0, "damping": 0.2}
+        joints.append(Joint(name=f"j{i}", kind=kind, child=f"b{i}", parent=seat, **extras))
+        frames.append(Frame(name=f"f{i}", body=f"b{i}", position=rng.normal(size=3)))
+    loads = [
+        Load(frame=f"f{n - 1}", x=Constant(value=1.3), z=Constant(value=2.0)),
+        Load(frame="f0", y=Constant(value=0.7), axes="body"),
+        Load(frame="f0", z=Constant(value=-0.4), kind="couple"),
+    ]
+    return Model(name="flat", bodies=bodies, joints=joints, frames=frames, loads=loads, gravity=(1.0, -9.0, 2.0))
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from pliant.model.bodies import (
-    AxisAngle,
-    Body,
-    Box,
-    Frame,
-    Rod,
-    RollPitchYaw,
-    Sphere,
-    Tube,
-    attitude_matrix,
-    quaternion_matrix,
-    rotation_matrix,
-)
-from pliant.model.tree import matrix_quaternion
+from pliant.model.attitudes import AxisAngle, RollPitchYaw, attitude_matrix
+from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
+from pliant.model.rotations import matrix_quaternion, quaternion_matrix, rotation_matrix
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 

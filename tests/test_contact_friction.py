@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pliant import methods
-from pliant.dynamics import forward_dynamics, inverse_dynamics
+from pliant.calls import forward_dynamics, inverse_dynamics
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
 from pliant.model.contacts import FRICTION_LAWS, Contact, Friction, NormalLaw, Plane

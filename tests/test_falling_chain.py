@@ -57,6 +57,10 @@ def test_other_formulation_and_integrator_find_the_same_instants(modes):
     check_instants(fall(modes, integrator="dopri5"), STARTS[modes], modes)
 
 
+def test_implicit_integrator_finds_the_same_instants():
+    check_instants(fall("ss-ss-ss", integrator="radau"), STARTS["ss-ss-ss"], "ss-ss-ss")
+
+
 @pytest.mark.parametrize("modes", SETS)
 def test_stored_instants_are_those_of_the_reference(modes):
     """Anew until the second touchdown is over; the tolerance is that of its own integration."""

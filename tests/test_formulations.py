@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 
-from pliant.dynamics import Prepared, forward_dynamics, inverse_dynamics
-from pliant.model.bodies import AxisAngle, Body, Frame
+from pliant.calls import forward_dynamics, inverse_dynamics
+from pliant.dynamics import Prepared
+from pliant.methods import FORMULATIONS
+from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
-from pliant.model.model import Load, Model, Output
-from pliant.model.signals import Constant, Sine
+from pliant.model.model import Model, Output
+from pliant.model.signals import Sine
 from pliant.system.phases import Phases
 from pliant.system.tables import Power
-from random_models import advance, derivatives, frames_of, largest, random_state, time_scale
+from random_models import advance, derivatives, frames_of, largest, planar_model, random_state, time_scale
 from zoo import ZOO, supporting
 
 TIGHT = 1e-10
@@ -457,47 +458,17 @@ def _on_signals(x: Instant) -> tuple[np.ndarray, np.ndarray]:
 # --- planar models take a shorter way -----------------------------------------------------------------------------
 
 
-def planar_model(rng: np.random.Generator, n: int) -> Model:
-    """A random tree that stays in x-y: turned seats, both senses of z, offsets and mass centres out of the plane."""
-    bodies, joints, frames = [], [], []
-    for i in range(n):
-        com, spread = rng.normal(size=3), rng.uniform(0.1, 1.0, 3)
-        inertia = np.diag(spread[[1, 0, 0]] + spread[[2, 2, 1]]) + 0.02 * (np.ones((3, 3)) - np.eye(3))
-        bodies.append(Body(name=f"b{i}", mass=rng.uniform(0.5, 2.0), com=com, inertia=inertia))
-        parent = int(rng.integers(-1, i)) if i else -1
-        seat = Frame(
-            body=f"b{parent}" if parent >= 0 else "world",
-            position=rng.normal(size=3),
-            attitude=AxisAngle(axis=(0.0, 0.0, 1.0), angle=float(rng.normal())),
-        )
-        kind = str(rng.choice(["revolute", "revolute", "prismatic", "planar", "fixed"]))
-        extras: dict[str, Any] = {}
-        if kind == "revolute":
-            extras = {"axis": (0.0, 0.0, float(rng.choice([-1.0, 1.0]))), "armature": 0.1 * float(rng.integers(0, 2))}
-            if rng.random() < 0.25:
-                extras["motion"] = Sine(amplitude=0.5, omega=2.0, phase=0.3)
-        elif kind == "prismatic":
-            extras = {"axis": (*rng.normal(size=2), 0.0), "stiffness": 3.0, "damping": 0.2}
-        joints.append(Joint(name=f"j{i}", kind=kind, child=f"b{i}", parent=seat, **extras))
-        frames.append(Frame(name=f"f{i}", body=f"b{i}", position=rng.normal(size=3)))
-    loads = [
-        Load(frame=f"f{n - 1}", x=Constant(value=1.3), z=Constant(value=2.0)),
-        Load(frame="f0", y=Constant(value=0.7), axes="body"),
-        Load(frame="f0", z=Constant(value=-0.4), kind="couple"),
-    ]
-    return Model(name="flat", bodies=bodies, joints=joints, frames=frames, loads=loads, gravity=(1.0, -9.0, 2.0))
-
-
+@pytest.mark.parametrize("formulation", [row.name for row in FORMULATIONS])
 @pytest.mark.parametrize("seed", range(25))
-def test_planar_recursion_equals_the_spatial_one(seed: int) -> None:
+def test_planar_recursion_equals_the_spatial_one(seed: int, formulation: str) -> None:
     """Turns about z: what points out of the plane changes reactions, never the motion or its drives."""
     rng = np.random.default_rng(seed)
     model = planar_model(rng, int(rng.integers(1, 9)))
     q, v = rng.normal(size=len(model.coordinates)), rng.normal(size=len(model.velocities))
     tau, t = rng.normal(size=len(v)), 0.4
-    flat, full = Prepared(model), Prepared(model)
-    assert flat.system.world[0].is_planar
-    full.system.world[0].is_planar = 0
+    flat, full = Prepared(model, formulation), Prepared(model, formulation)
+    assert flat.system.world[0].uses_planar
+    full.system.world[0].uses_planar = 0
     vdot, wanted = flat.forward_dynamics(q, v, tau, t), full.forward_dynamics(q, v, tau, t)
     scale = 1.0 + np.max(np.abs(wanted), initial=0.0)
     assert np.max(np.abs(vdot - wanted), initial=0.0) < TIGHT * scale

@@ -7,19 +7,23 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from pliant.alpha_family import alpha_parameters
 from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, entry, kernel
 from pliant.kernels.integrators.loop import advance
-from pliant.kernels.integrators.runge_kutta import interpolate, step
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import INTEGRATORS
 from pliant.system.memory import evaluate_dense, new_memory
+from pliant.system.newton import Unknowns
 from pliant.system.status import Status
 from pliant.system.tables import EVENT, empty_system, rows
 from pliant.system.work import new_work
 
 ADAPTIVE = [row.name for row in INTEGRATORS if "adaptive" in row.supports]
 ALL = [row.name for row in INTEGRATORS]
+ROWS = {row.name: row for row in INTEGRATORS}
+# steps in which errors are far above rounding and orders show
+LONG = {"dop853": [0.5, 0.4, 0.32, 0.25], "radau": [0.4, 0.2, 0.1]}
 SWITCHED, STOPPED = int(Status.SWITCHED), int(Status.STOPPED)
 
 
@@ -181,19 +185,28 @@ def drive(
     switch=go_on,
     controller=None,
     n_inputs=0,
+    parameters=None,
     **options,
 ):
-    """Run to the end as simulate.py does: copy full buffers away, call the controller, go on."""
+    """Run to the end as simulate.py does: copy full buffers away, call the controller, go on.
+
+    States are pairs of coordinate and rate, as methods of the generalised-alpha family need them."""
     system = empty_system()._replace(events=rows(len(directions), EVENT))
     system.events.direction[:] = directions
     work = new_work(system, n_inputs)
     run = work.run[0]
     run.derivative = address(derivative)
     run.events, run.switch = address(events), address(switch)
+    if ROWS[method].options:
+        options = {"unknowns": in_pairs(len(y))} | options
     memory = new_memory(
-        y, 0.0, t_end, TABLEAUS[method], step=address(step), interpolant=address(interpolate),
-        n_events=len(directions), n_inputs=n_inputs, **options
+        y, 0.0, t_end, TABLEAUS[method], step=address(ROWS[method].load()),
+        interpolant=address(ROWS[method].load("interpolate")), n_events=len(directions), n_inputs=n_inputs, **options
     )  # fmt: skip
+    if ROWS[method].options:
+        defaults = {"integrator": method, "rho_inf": 0.8, "alpha": -0.1, "beta": 0.25, "gamma": 0.5}
+        newton = memory.newton[0]
+        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = alpha_parameters(defaults | (parameters or {}))
     loop = memory.loop[0]
     recorded, times, terms, log, reasons = [], [], [], [], []
     kept = [Pinned(tables) for tables in (system, work, memory)]
@@ -226,6 +239,15 @@ def drive(
     )
 
 
+def in_pairs(n):
+    return Unknowns(range(1, n, 2), [(i, i + 1) for i in range(0, n, 2)])
+
+
+def fixed(method, h):
+    """Options of fixed steps, Newton's method as exact as it can be."""
+    return {"is_fixed": True, "h": h} | ({"rtol": 1e-13, "atol": 1e-13} if TABLEAUS[method].n_factors else {})
+
+
 def pendulum_rate(t, y):
     return [y[1], -math.sin(y[0]) + 0.1 * math.cos(t)]
 
@@ -246,9 +268,9 @@ def slope(h, errors):
 
 @pytest.mark.parametrize("method", ALL)
 def test_global_error_falls_with_the_order_of_the_method(method):
-    h = np.array([0.5, 0.4, 0.32, 0.25] if method == "dop853" else [0.1, 0.05, 0.025])
+    h = np.array(LONG.get(method, [0.1, 0.05, 0.025]))
     exact = reference([1.5, 0.0], 4.0).y[:, -1]
-    errors = [np.abs(drive(pendulum, [1.5, 0.0], 4.0, method, is_fixed=True, h=k).memory.y - exact).max() for k in h]
+    errors = [np.abs(drive(pendulum, [1.5, 0.0], 4.0, method, **fixed(method, k)).memory.y - exact).max() for k in h]
     assert TABLEAUS[method].order - 0.4 < slope(h, errors) < TABLEAUS[method].order + 1.2
 
 
@@ -256,7 +278,7 @@ def test_global_error_falls_with_the_order_of_the_method(method):
 def test_dense_error_falls_with_the_order_of_the_dense_output(method):
     h = np.array([0.8, 0.5, 0.4] if method == "dop853" else [0.1, 0.05, 0.025])
     exact, t = reference([1.5, 0.0], 4.0, dense_output=True), np.linspace(0.0, 4.0, 999)
-    runs = [drive(pendulum, [1.5, 0.0], 4.0, method, is_fixed=True, h=k) for k in h]
+    runs = [drive(pendulum, [1.5, 0.0], 4.0, method, **fixed(method, k)) for k in h]
     errors = [np.abs(run.at(t) - exact.sol(t).T).max() for run in runs]
     assert slope(h, errors) > TABLEAUS[method].dense_order - 0.4
 
@@ -343,9 +365,9 @@ def test_quaternion_stays_unit_and_keeps_the_order(method):
 
 @pytest.mark.parametrize("method", ALL)
 def test_jumping_signal_keeps_the_order(method):
-    h = np.array([0.4, 0.32, 0.25] if method == "dop853" else [0.1, 0.05, 0.025])
+    h = np.array([0.4, 0.32, 0.25] if method == "dop853" else LONG.get(method, [0.1, 0.05, 0.025]))
     fine = drive(stepped_force, [0.5, 0.0], 2.0, rtol=1e-13, atol=1e-14, boundaries=[0.3, 1.1]).memory.y
-    runs = [drive(stepped_force, [0.5, 0.0], 2.0, method, is_fixed=True, h=k, boundaries=[1.1, 0.3]) for k in h]
+    runs = [drive(stepped_force, [0.5, 0.0], 2.0, method, boundaries=[1.1, 0.3], **fixed(method, k)) for k in h]
     errors = [np.abs(run.memory.y - fine).max() for run in runs]
     assert all(0.3 in run.t and 1.1 in run.t for run in runs)
     assert slope(h, errors) > TABLEAUS[method].order - 1.0
@@ -377,7 +399,7 @@ def test_samples_hold_the_input_between_them():
 
 @pytest.mark.parametrize("method", ALL)
 def test_bounces_come_when_they_should(method):
-    options = {"is_fixed": True, "h": 0.1} if method == "rk4" else {}
+    options = {} if method in ADAPTIVE else fixed(method, 0.1)
     run = drive(ball, [1.0, 0.0], 10.0, method, events=heights, directions=[-1], switch=bounce, **options)
     speed = math.sqrt(2.0)
     exact, t = [], speed

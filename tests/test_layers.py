@@ -29,6 +29,7 @@ ROOMS = {
             "pliant.bench",
             "pliant.cases",
             "pliant.dynamics",
+            "pliant.many_runs",
             "pliant.simulation",
             "pliant.model",
             "pliant.kernels",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pliant.errors import ModelError
-from pliant.model.bodies import AxisAngle, Body, Frame, Rod, RollPitchYaw, Sphere, Tube
+from pliant.model.attitudes import AxisAngle, RollPitchYaw
+from pliant.model.bodies import Body, Frame, Rod, Sphere, Tube
 from pliant.model.joints import JOINT_KINDS, PLAIN_KINDS, Joint, Limit
 from pliant.model.mobility import joint_start
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output

@@ -10,7 +10,8 @@ import pytest
 
 from pliant.errors import ModelError
 from pliant.io.toml import load_model, save_model, schema
-from pliant.model.bodies import AxisAngle, Body, Box, Frame, Rod, RollPitchYaw, Sphere, Tube
+from pliant.model.attitudes import AxisAngle, EulerAngles, Pose, RollPitchYaw, RotationVector
+from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
 from pliant.model.contacts import Contact, Friction, Hertz, NormalLaw, Plane
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
@@ -37,8 +38,8 @@ def rich():
         Joint("cross", "universal", "b4", Frame("b3", attitude=AxisAngle((1, 2, 3), 0.3)), motor=signals[:2]),
         Joint("plane", "planar", "b5", "b4", motion=("free", Sine(), "free"), armature=(0.0, 0.0, 0.1)),
         Joint("ball", "spherical", "b6", "b5", q0=(0.1, 0.2, 0.3, 0.9), stiffness=5.0, motor=signals[2:5]),
-        Joint("free", "floating", "b7", v0=(1, 2, 3, 4, 5, 6e-7)),
-        Joint("weld", "fixed", "b8", "b7"),
+        Joint("free", "floating", "b7", q0=Pose((1, 2, 3), EulerAngles("zxz", (0.1, 2, 3))), v0=(1, 2, 3, 4, 5, 6e-7)),
+        Joint("weld", "fixed", "b8", Frame("b7", attitude=RotationVector((0.1, 0, 0.2)))),
         Joint("stop", "revolute", "b9", "b8", limit=Limit(lower=-0.1, stiffness=100.0, damping=1.0), friction=LUGRE),
     )
     bodies = (

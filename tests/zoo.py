@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.methods import FORMULATIONS
-from pliant.model.bodies import AxisAngle, Body, Box, Frame, Rod, Sphere, Tube
+from pliant.model.attitudes import AxisAngle
+from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass
 from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Load, Model

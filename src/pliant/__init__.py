@@ -8,13 +8,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "pliant.loading": ("load",),
-    "pliant.simulation": ("simulate", "prepare_run", "PreparedRun"),
+    "pliant.loading": ("load", "load_grid"),
+    "pliant.simulation": ("simulate",),
+    "pliant.prepared_run": ("prepare_run", "PreparedRun"),
+    "pliant.many_runs": ("simulate_many", "Runs"),
     "pliant.result": ("Result",),
     "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
-    "pliant.dynamics": (
-        "prepare",
-        "Prepared",
+    "pliant.dynamics": ("prepare", "Prepared"),
+    "pliant.calls": (
         "forward_dynamics",
         "inverse_dynamics",
         "mass_matrix",
@@ -22,10 +23,21 @@ _HOME = {
         "energy",
         "momentum",
     ),
+    "pliant.frames": ("jacobian", "jacobian_rate", "frame_placement", "frame_velocity"),
+    "pliant.space_robots": (
+        "rate_names",
+        "generalised_jacobian",
+        "free_velocity",
+        "reaction_null_basis",
+        "reaction_null_projector",
+        "reaction_null_velocity",
+    ),
     "pliant.rest_state": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output"),
     "pliant.model.control": ("Controller",),
-    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
+    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere"),
+    "pliant.model.attitudes": ("AxisAngle", "RollPitchYaw", "EulerAngles", "RotationVector", "Pose"),
+    "pliant.attitudes": ("attitude",),
     "pliant.model.flexible": (
         "Beam",
         "Bending",
@@ -42,6 +54,9 @@ _HOME = {
     ),
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
+    "pliant.model.loops": ("Loop",),
+    "pliant.assembly": ("assemble", "mobility"),
+    "pliant.closed_loops": ("closed_motion", "motor_forces"),
     "pliant.model.signals": (
         "Constant",
         "Step",

@@ -146,7 +146,7 @@ def methods() -> None:
             for row in table
         ]
         print_table((family, "what", "cost", "supports", "reference"), rows)
-    print('* what "auto" chooses; references are in docs/bibliography.md')
+    print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
 
 
 @app.command(short_help="frequencies and shapes of a beam")

@@ -1,6 +1,5 @@
-"""Dynamics of one instant: forward and inverse dynamics, mass matrix, reactions, energy, momentum.
-
-prepare(model) gives a handle for many fast calls; the module functions are the same with every argument checked."""
+"""Prepared: a model ready for many fast calls at one instant: forward and inverse dynamics, mass matrix, reactions,
+energy, momentum. calls.py has the same with every argument checked, for one state or many."""
 
 from __future__ import annotations
 
@@ -12,12 +11,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from pliant.closing import Closing
 from pliant.errors import ModelError, SimulationError
 from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
-from pliant.options import model_size
+from pliant.model.tree import model_size
 from pliant.system.pack import Packed, pack
 from pliant.system.phases import Phases
 from pliant.system.status import Status
@@ -30,33 +30,43 @@ ON_PLANE = 1e-12  # of the model's size: rounding of a start on a plane
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies of a state [J]; gravity is zero at the world origin."""
+    """Energies of a state [J], arrays if there are many; gravity is zero at the world origin."""
 
-    kinetic: float
-    gravity: float
-    elastic: float
+    kinetic: Any
+    gravity: Any
+    elastic: Any
 
     @property
-    def total(self) -> float:
+    def total(self) -> Any:
         return self.kinetic + self.gravity + self.elastic
 
 
 @dataclass(frozen=True)
 class Momentum:
-    """Momenta of a state, world axes [kg m/s, kg m^2/s]."""
+    """Momenta of a state, world axes [kg m/s, kg m^2/s]; of many, with leading dimensions."""
 
     linear: Array
     angular: Array  # about the world origin
     angular_about_centre: Array  # about the mass centre
     centre: Array  # mass centre [m]
-    mass: float
+    mass: Any
+
+    @classmethod
+    def of_rows(cls, out: Array) -> Momentum:
+        """From rows of kernels/energy.py: momenta."""
+        linear, angular, centre = out[..., :3].copy(), out[..., 3:6].copy(), out[..., 6:9].copy()
+        mass = float(out[9]) if out.ndim == 1 else out[..., 9].copy()
+        return cls(linear, angular, angular - np.cross(centre, linear), centre, mass)
 
 
 class Prepared:
     """A model ready for many calls: tables packed, kernels compiled. One thread at a time; copy() makes another."""
 
-    def __init__(self, model: Model, formulation: str = "auto", packed: Packed | None = None) -> None:
+    def __init__(
+        self, model: Model, formulation: str = "auto", packed: Packed | None = None, closure: Closing | None = None
+    ) -> None:
         self.method = find_formulation(formulation, model.has_modes)
+        self.closure = closure or Closing()
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.contact import phase, stick
         from pliant.kernels.tables import Pinned
@@ -68,15 +78,23 @@ class Prepared:
         self._pinned = Pinned(self.system), Pinned(self.work)
         self.refs = self._pinned[0].ref, self._pinned[1].ref  # what kernels take for system and work
         self._no_reaction = self.work.no_reaction
+        self._copies: list[Prepared] = []
         run = self.work.run[0]
         run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
         run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
+        if model.loops:
+            self.closure.enter(run)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
-        self._energies, self._momenta = _jit.entry(energy.energies), _jit.entry(energy.momenta)
+        self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
-    def copy(self) -> Prepared:
-        """Another handle on the same tables, for another thread."""
-        return Prepared(self.model, self.method.name, self.packed)
+    def copy(self, closure: Closing | None = None) -> Prepared:
+        """Another handle on the same tables, for another thread, or with another closure of the loops."""
+        return Prepared(self.model, self.method.name, self.packed, closure or self.closure)
+
+    def crew(self, count: int) -> list[Prepared]:
+        """This handle and copies of it, one per thread; they are kept."""
+        self._copies += [self.copy() for _ in range(count - 1 - len(self._copies))]
+        return [self, *self._copies[: count - 1]]
 
     def forward_dynamics(
         self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0, out: Array | None = None
@@ -110,34 +128,38 @@ class Prepared:
         """M and h of M vdot + h = tau; h holds gravity and velocity terms, no springs, motors or loads."""
         from pliant.kernels import _jit
 
-        can = "equations" in self.method.supports
-        method = self.method if can else find_method("formulation", "gibbs_appell")
         n = len(self.system.dofs)
         M, h = np.empty((n, n)) if out is None else out, np.empty(n)
-        _jit.entry(method.load("matrices"))(*self.refs, q, v, M, h)
+        _jit.entry(self.equations_kernel)(*self.refs, q, v, M, h)
         return M, h
+
+    @property
+    def equations_kernel(self) -> Any:
+        """The formulation's own, or that of gibbs_appell."""
+        can = "equations" in self.method.supports
+        method = self.method if can else find_method("formulation", "gibbs_appell")
+        return method.load("matrices")
 
     def energy(self, q: Array, v: Array) -> Energy:
         out = np.empty((1, 3))
-        self._energies(*self.refs, q[None, :], v[None, :], out)
+        self.energies_kernel(*self.refs, q[None, :], v[None, :], out)
         return Energy(*out[0].tolist())
 
     def momentum(self, q: Array, v: Array) -> Momentum:
         out = np.empty((1, 12))
-        self._momenta(*self.refs, q[None, :], v[None, :], out)
-        linear, angular, centre = out[0, :3], out[0, 3:6], out[0, 6:9]
-        return Momentum(linear, angular, angular - np.cross(centre, linear), centre, float(out[0, 9]))
+        self.momenta_kernel(*self.refs, q[None, :], v[None, :], out)
+        return Momentum.of_rows(out[0])
 
     def mass_centres(self, q: Array) -> Array:
         """Mass centre in many configurations, (rows, 3) world [m]."""
         out = np.empty((len(q), 12))
-        self._momenta(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
+        self.momenta_kernel(*self.refs, q, np.zeros((len(q), len(self.system.dofs))), out)
         return out[:, 6:9].copy()
 
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Energies of many states: each (rows) [J]."""
         out = np.empty((len(q), 3))
-        self._energies(*self.refs, q, v, out)
+        self.energies_kernel(*self.refs, q, v, out)
         return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
 
     def placements(self, q: Array, of: Sequence[str] | None = None) -> tuple[Array, Array]:
@@ -237,17 +259,17 @@ class Prepared:
     def momentum_drift(self, q: Array, v: Array) -> float:
         """Largest change of linear or angular momentum relative to the sum of the bodies' own."""
         out = np.empty((len(q), 12))
-        self._momenta(*self.refs, q, v, out)
+        self.momenta_kernel(*self.refs, q, v, out)
         change = out[:, :6] - out[0, :6]
         scales = np.max(out[:, 10:], axis=0)
         return float(
             max(np.max(np.abs(change[:, :3])) / (scales[0] or 1.0), np.max(np.abs(change[:, 3:])) / (scales[1] or 1.0))
         )
 
-    def failure(self, status: int) -> SimulationError:
+    def failure(self, status: int, where: str = "") -> SimulationError:
         body = self.model.links[int(self.work.run[0].body)].body.name
         return SimulationError(
-            f"body {body!r}: the inertia its joint feels is not positive (status {Status(status).name}); "
+            f"{where}body {body!r}: the inertia its joint feels is not positive (status {Status(status).name}); "
             "give the body, or what it carries, mass and inertia in every direction its joint frees"
         )
 
@@ -265,80 +287,3 @@ def prepare(model: Model, formulation: str = "auto") -> Prepared:
         while len(_handles) > MAX_HANDLES:
             _handles.popitem(last=False)
     return handle
-
-
-def as_time(t: float) -> float:
-    """A finite time, or a message."""
-    if not isinstance(t, (int, float, np.integer, np.floating)) or not np.isfinite(t):
-        raise ModelError(f"t = {t!r} is no time; give a finite number of seconds")
-    return float(t)
-
-
-def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Array:
-    """A finite float64 vector with one entry per name, or a message that says what is expected."""
-    try:
-        vector = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: {value!r} is no list of numbers; give {len(names)} numbers") from None
-    if vector.shape != (len(names),):
-        listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
-        raise ModelError(f"{what}: shape {vector.shape} found, ({len(names)},) expected: {listed}")
-    if not np.all(np.isfinite(vector)):
-        bad = names[int(np.argmin(np.isfinite(vector)))]
-        raise ModelError(f"{what}: {bad!r} is {vector[names.index(bad)]}; give finite numbers")
-    return vector
-
-
-def as_state(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """Checked copies of q and v; quaternions must have a direction and are made unit."""
-    q, v = as_vector(q, model.coordinates, "q").copy(), as_vector(v, model.velocities, "v")
-    for four in model.quaternions:
-        length = np.linalg.norm(q[four])
-        if length < 1e-6:
-            name = model.coordinates[four.start].rpartition(".")[0]
-            raise ModelError(f"q: quaternion of joint {name!r} has length {length:g}; give a unit quaternion")
-        q[four] /= length
-    return q, v
-
-
-def forward_dynamics(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, t: float = 0.0, formulation: str = "auto"
-) -> Array:
-    """vdot at a state, under tau (added to what the model itself carries: springs, motors, loads) at time t."""
-    handle = prepare(model, formulation)
-    state = as_state(model, q, v)
-    extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
-    return handle.forward_dynamics(*state, extra, as_time(t))
-
-
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, t: float = 0.0) -> Array:
-    """tau beyond what the model carries, such that forward_dynamics(model, q, v, tau) is vdot.
-
-    Points and joints that stick push with the force that holds them without tau."""
-    return prepare(model).inverse_dynamics(
-        *as_state(model, q, v), as_vector(vdot, model.velocities, "vdot"), as_time(t)
-    )
-
-
-def mass_matrix(model: Model, q: ArrayLike) -> Array:
-    """M(q), (n_v, n_v), armatures included."""
-    return prepare(model).mass_matrix(as_state(model, q, np.zeros(len(model.velocities)))[0])
-
-
-def reactions(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, t: float = 0.0, formulation: str = "auto"
-) -> dict[str, Array]:
-    """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes."""
-    extra = NOTHING if tau is None else as_vector(tau, model.velocities, "tau")
-    found = prepare(model, formulation).reactions(*as_state(model, q, v), extra, as_time(t))
-    return {link.joint.name: found[i] for i, link in enumerate(model.links)}
-
-
-def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
-    """Kinetic, gravity and elastic energy of a state."""
-    return prepare(model).energy(*as_state(model, q, v))
-
-
-def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Momentum:
-    """Linear and angular momentum of a state, and its mass centre."""
-    return prepare(model).momentum(*as_state(model, q, v))

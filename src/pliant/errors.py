@@ -22,6 +22,12 @@ ADVICE = {
     "loosen rtol, or look for a force that jumps without an event",
     "NOT_FINITE": "the acceleration is not finite; look for a signal, stiffness or speed that runs away, "
     "or give a max_step",
+    "NOT_CONVERGED": "Newton's method did not converge; give a shorter step, or look for a force that jumps without an "
+    "event",
+    "NOT_CLOSED": "no coordinates were found that close the loops; the mechanism may have come to a dead point or "
+    "out of reach: give a max_step, or another motion",
+    "SINGULAR_LOOP": "the mechanism has come to a singular pose, where its loops no longer tell how it moves; let it "
+    'keep away, or try closure="springs", which goes through',
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
+from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.files import make_folder
 from pliant.io.result_file import save_summary
 from pliant.loading import find_case, load
-from pliant.methods import FORMULATIONS, INTEGRATORS
+from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.result import Result
@@ -31,6 +33,13 @@ RUN_SETTINGS = {
     "max_step": Setting(0.0, "largest step", "s"),
     "max_steps": Setting(10_000_000, "give up after so many steps"),
     "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+    **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
+    "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
+    "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),
+    "closure_damping": Setting(0.0, "of virtual springs", "N s/m, N m s/rad"),
+    "closure_form": Setting("elongation", "whose springs they are", choices=tuple(FORMS)),
+    "closure_prestretch": Setting(False, "virtual springs start stretched as the reactions ask"),
+    "baumgarte": Setting(0.0, "rate at which multipliers close what is open", "1/s"),
 }
 
 
@@ -71,7 +80,7 @@ class Outcome:
     def is_default(self) -> bool:
         """Whether the figures may be held against the expected ones."""
         case = self.job.case
-        if case is None or self.job.options != dict(case.run):
+        if case is None or self.job.options != case.usual_options(self.job.settings):
             return False
         return all(self.job.settings[key] == row.default for key, row in case.settings.items())
 
@@ -98,10 +107,11 @@ def prepare_job(
     for key in assignments:
         if key not in allowed:
             raise ModelError(unknown_key(key, allowed, f"--set {key}"))
-    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key in RUN_SETTINGS}
-    options = {**(dict(case.run) if case else {}), **options}
-    given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
+    # a case may have a setting of the same name as an option
+    given = {key: value for key, value in assignments.items() if case and key in case.settings}
     settings = case.resolve(given) if case else {}
+    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
+    options = {**(case.usual_options(settings) if case else {}), **options}
     model = case.build(settings) if case else load(case_or_file)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem

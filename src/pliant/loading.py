@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
@@ -21,6 +24,17 @@ def load(case_or_file: str | Path, **settings: Any) -> Model:
     from pliant.io.toml import load_model
 
     return load_model(Path(case_or_file))
+
+
+def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str, Any]], list[Model]]:
+    """(settings, models) of every combination: settings given as lists take each of their values, others stay.
+
+    The last one listed changes fastest."""
+    lists = {
+        key: list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] for key, value in settings.items()
+    }
+    each = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+    return each, [load(case_or_file, **chosen) for chosen in each]
 
 
 def find_case(name: str | Path) -> Case | None:

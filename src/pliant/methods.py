@@ -22,6 +22,7 @@ class Method:
     supports: frozenset[str]
     cost: str
     reference: str  # key in docs/bibliography.md
+    options: tuple[str, ...] = ()  # of simulate, that this method alone (and its family) takes
 
     def load(self, function: str = "") -> Any:
         """Import the module, which compiles its kernels or loads them from the cache; its function, or another one."""
@@ -50,6 +51,15 @@ FORMULATIONS = (
         reference="boltzmannhamel",
     ),
     Method(
+        name="denoc",
+        summary="decoupled natural orthogonal complement, inertia matrix factorised as U D U^T by recursion",
+        module="pliant.kernels.formulations.denoc",
+        function="denoc",
+        supports=RIGID_TREE | {"acceleration", "equations"},
+        cost="O(n)",
+        reference="denoc",
+    ),
+    Method(
         name="gibbs_appell",
         summary="recursive Gibbs-Appell equations, the Gibbs function built link by link",
         module="pliant.kernels.formulations.gibbs_appell",
@@ -60,8 +70,14 @@ FORMULATIONS = (
     ),
 )
 
-_RUNGE_KUTTA = {"module": "pliant.kernels.integrators.runge_kutta", "function": "step"}
+_RUNGE_KUTTA: dict[str, Any] = {"module": "pliant.kernels.integrators.runge_kutta", "function": "step"}
 ADAPTIVE = frozenset({"adaptive", "fixed step", "dense output", "events"})
+_ALPHA: dict[str, Any] = {
+    "module": "pliant.kernels.integrators.generalised_alpha",
+    "function": "step",
+    "supports": (ADAPTIVE - {"adaptive"}) | {"stiff"},
+    "cost": "1 evaluation an iteration, about 3 iterations a step, a Jacobian now and then",
+}
 
 INTEGRATORS = (
     Method(
@@ -95,6 +111,36 @@ INTEGRATORS = (
         cost="4 evaluations a step, 1 more for dense output",
         reference="kutta1901",
         **_RUNGE_KUTTA,
+    ),
+    Method(
+        name="radau",
+        summary="Radau IIA of order 5, implicit, for stiff models",
+        module="pliant.kernels.integrators.radau",
+        function="step",
+        supports=ADAPTIVE | {"stiff"},
+        cost="3 evaluations an iteration, about 3 iterations a step, a Jacobian now and then",
+        reference="hairer1996",
+    ),
+    Method(
+        name="generalised_alpha",
+        summary="Chung-Hulbert, fixed step, second order, damps fast motion as rho_inf says",
+        reference="chung1993",
+        options=("rho_inf",),
+        **_ALPHA,
+    ),
+    Method(
+        name="hht",
+        summary="Hilber-Hughes-Taylor, fixed step, second order, alpha from -1/3 to 0",
+        reference="hilber1977",
+        options=("alpha",),
+        **_ALPHA,
+    ),
+    Method(
+        name="newmark",
+        summary="Newmark's method, fixed step, by default the trapezoidal rule",
+        reference="newmark1959",
+        options=("beta", "gamma"),
+        **_ALPHA,
     ),
 )
 
@@ -141,13 +187,58 @@ FRICTION_LAWS = (
     _friction("lugre", "bristles with damping and Stribeck effect", "canudas1995", "bristles"),
 )
 
+_CLOSURE = "pliant.kernels.closures"
+_ANY_LOOPS = frozenset({"redundant conditions", "flexible bodies"})
+_ANY_INTEGRATOR = frozenset({"explicit integrators", "radau integrators", "alpha integrators"})
+CLOSURES = (
+    Method(
+        name="multipliers",
+        summary="multipliers from accelerations (index 1), positions and speeds put back on the loops each step",
+        module=f"{_CLOSURE}.multipliers",
+        function="close",
+        supports=_ANY_LOOPS | _ANY_INTEGRATOR,
+        cost="one solve of the open tree per condition",
+        reference="saha1999",
+        options=("baumgarte",),
+    ),
+    Method(
+        name="reduced",
+        summary="minimal coordinates: dependent ones follow from the others at every evaluation",
+        module=f"{_CLOSURE}.reduced",
+        function="impose",
+        supports=_ANY_LOOPS | {"explicit integrators"},
+        cost="as multipliers, and Newton's method for the dependent coordinates",
+        reference="saha1999",
+    ),
+    Method(
+        name="springs",
+        summary="virtual springs and dampers in place of the loops",
+        module=f"{_CLOSURE}.springs",
+        function="gather_loop_springs",
+        supports=_ANY_LOOPS | _ANY_INTEGRATOR,
+        cost="O(n), but stiff",
+        reference="mdenoc",
+        options=("closure_stiffness", "closure_damping", "closure_form", "closure_prestretch"),
+    ),
+    Method(
+        name="implicit",
+        summary="multipliers as unknowns of an implicit step (index 3)",
+        module=f"{_CLOSURE}.given",
+        function="conditions",
+        supports=_ANY_LOOPS | {"alpha integrators"},
+        cost="an implicit step, and one solve of the open tree per condition and step",
+        reference="arnold2007",
+    ),
+)
+
 FAMILIES: dict[str, tuple[Method, ...]] = {
     "formulation": FORMULATIONS,
     "integrator": INTEGRATORS,
+    "closure": CLOSURES,
     "normal law": NORMAL_LAWS,
     "friction law": FRICTION_LAWS,
 }
-AUTO = {"formulation": "articulated", "integrator": "dop853"}
+AUTO = {"formulation": "articulated", "integrator": "dop853", "closure": "multipliers"}
 
 
 def find_method(family: str, name: str, needs: Sequence[str] = ()) -> Method:

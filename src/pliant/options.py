@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.alpha_family import ALPHA_OPTIONS, check_alpha_options
+from pliant.closing import CLOSURE_OPTIONS, check_closure
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
 from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
+from pliant.model.tree import model_size
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
@@ -29,6 +32,8 @@ DEFAULTS: dict[str, Any] = {
     "max_steps": 10_000_000,
     "sample": None,
     "dense": True,
+    **dict.fromkeys(ALPHA_OPTIONS),
+    **CLOSURE_OPTIONS,
 }
 # allowed: above the first number, up to the second
 RANGES: dict[str, tuple[float, float, str]] = {
@@ -39,6 +44,9 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "max_step": (0.0, np.inf, "[s]"),
     "max_steps": (0, np.inf, ""),
     "sample": (0.0, np.inf, "[s]"),
+    "closure_stiffness": (0.0, np.inf, "[N/m, N m/rad], such as 1e6"),
+    "closure_damping": (-1e-300, np.inf, "[N s/m, N m s/rad]"),
+    "baumgarte": (-1e-300, np.inf, "[1/s]"),
 }
 
 
@@ -74,7 +82,11 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         raise ModelError(
             f"integrator {scheme.name!r} has no error control; give a fixed step as well, such as step=0.001"
         )
-    options["integrator"] = scheme.name
+    # "auto" may change while it runs
+    if options["integrator"] != "auto" or options["step"] is not None:
+        options["integrator"] = scheme.name
+    check_alpha_options(options, scheme.options)
+    check_closure(model.name, bool(model.loops), options, given, scheme)
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
         if options[name] is not None and options["duration"] / options[name] > limit:
@@ -106,22 +118,6 @@ def _check_tables(model: Model, duration: float) -> None:
                         f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
                         'where the table ends; give ends="clamped", or a table that covers the run'
                     )
-
-
-def model_size(model: Model) -> float:
-    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
-    reach: list[float] = []
-    size = 0.0
-    for link in model.links:
-        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
-        reach.append(before)
-        extent = (
-            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
-            if link.body.total_mass
-            else 0.0
-        )
-        size = max(size, before + extent)
-    return size or 1.0
 
 
 def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float] = ()) -> Array:

@@ -7,10 +7,12 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.dynamics import Prepared, as_state, prepare
+from pliant.dynamics import Prepared, prepare
 from pliant.errors import SimulationError
 from pliant.model.model import Model
-from pliant.options import model_size, tolerances
+from pliant.model.tree import model_size
+from pliant.options import tolerances
+from pliant.states import as_state
 
 Array = NDArray[np.float64]
 

@@ -101,6 +101,7 @@ class Result:
     contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
     phases: Phases | None = field(default=None, repr=False)
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
+    integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
 
     @property
     def is_ok(self) -> bool:
@@ -235,6 +236,31 @@ class Result:
         from pliant.dynamics import prepare
 
         return prepare(self.model).placements(self._bent(t, enlarge), of)
+
+    def attitude(
+        self,
+        of: str,
+        as_: str = "quaternion",
+        t: ArrayLike | None = None,
+        *,
+        seen_from: str = "world",
+        unwrap: bool = False,
+    ) -> Array:
+        """Attitude of a body or frame at the rows, or at times, in a form of pliant.attitude: "quaternion", "matrix",
+        "rotation_vector", "euler:zyx", "euler:xyz:fixed" ..; against the world, or another body or frame.
+
+        unwrap: angles and signs go on without jumps. Near gimbal lock Euler angles still turn fast: only the sum or the
+        difference of the first and the last is known there."""
+        from pliant.attitudes import express, follow
+        from pliant.dynamics import prepare
+
+        known = prepare(self.model).packed.frame_rows
+        for name in (of, seen_from):
+            if name not in known:
+                raise ModelError(f"{name!r} is no body or frame of the model; there are {', '.join(known)}")
+        R = self.placements(t, [of, seen_from])[0]
+        found = express(np.swapaxes(R[:, 1], 1, 2) @ R[:, 0], as_)
+        return follow(found, as_) if unwrap else found
 
     def stations(self, t: ArrayLike | None = None, *, enlarge: float = 1.0) -> dict[str, tuple[Array, Array]]:
         """Placements (times, STATIONS, ..) of sections evenly spaced along every beam, by its name; for drawing."""

@@ -10,17 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.alpha_family import alpha_parameters
+from pliant.assembly import Loops, kept_velocities, start_on_loops
+from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling, words_for
 from pliant.beams.bending_range import largest_bending
+from pliant.closing import Closing, closing_of, without_idle
 from pliant.contact_log import contact_log
 from pliant.controllers import ControllerError, Sampler, sample_times
-from pliant.dynamics import Prepared, as_state
-from pliant.errors import SimulationError, failure_advice
+from pliant.dynamics import Prepared, prepare
+from pliant.errors import failure_advice
 from pliant.methods import find_method
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
 from pliant.options import check_options, tolerances
 from pliant.result import Dense, Event, Result
-from pliant.system.memory import Memory, evaluate_dense, new_memory
+from pliant.states import as_state
+from pliant.system.memory import Memory, evaluate_dense, new_memory, with_method
+from pliant.system.newton import find_unknowns
 from pliant.system.phases import Phases
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -28,6 +34,7 @@ from pliant.system.tables import Power
 Array = NDArray[np.float64]
 FIRST_WORK = 20000  # steps times velocities before the first look
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
 Progress = Callable[[float, float], None]
 
 
@@ -44,16 +51,29 @@ def simulate(
     max_steps: int = 10_000_000,
     sample: float | None = None,
     dense: bool = True,
+    rho_inf: float | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    gamma: float | None = None,
+    closure: str = "auto",
+    closure_stiffness: float = 1e6,
+    closure_damping: float = 0.0,
+    closure_form: str = "elongation",
+    closure_prestretch: bool = False,
+    baumgarte: float = 0.0,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Move the model from its start (or q0, v0) for `duration` seconds (default: the model's own).
 
-    integrator: "auto" (dop853), "dopri5", "rkf45", "rk4" ...; rtol, atol: local error (atol in rad, and per model size
-    for lengths; default 1e-10). step: fixed step [s] instead of error control. sample: rows on a grid of this period
-    instead of at accepted steps. dense=False keeps no dense output (less memory, no at(t)). progress(t, t_end) is
-    called a few times a second. A run that breaks down returns what it has, with status "failed" and a reason."""
+    integrator: "auto" (dop853, and radau while the equations are stiff), "radau", "dopri5", "rk4" ...
+    rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
+    of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
+    output (less memory, no at(t)). rho_inf, alpha, beta, gamma: of generalised_alpha, hht, newmark. progress(t, t_end)
+    is called a few times a second. closure: how loops are closed, "auto" (multipliers), "reduced", "springs" (with
+    closure_stiffness, closure_damping, closure_form, closure_prestretch), "implicit". A run that breaks down returns
+    what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -66,55 +86,59 @@ def simulate(
         max_steps=max_steps,
         sample=sample,
         dense=dense,
+        rho_inf=rho_inf,
+        alpha=alpha,
+        beta=beta,
+        gamma=gamma,
+        closure=closure,
+        closure_stiffness=closure_stiffness,
+        closure_damping=closure_damping,
+        closure_form=closure_form,
+        closure_prestretch=closure_prestretch,
+        baumgarte=baumgarte,
     )
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
     begun = time.perf_counter()
-    handle = Prepared(model, formulation)
+    # tables of a model that was prepared before serve again
+    handle = prepare(model, options["formulation"]).copy(closing_of(options))
+    state = start_on_loops(handle, state, is_given=q0 is not None)
+    if handle.closure.prestretch:
+        state = _prestretched(handle, state, options)
     run = Run(handle, state, options, wants_rows=True)
+    handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
-    recorded, status, reason = _drive(run, progress)
+    recorded, status, reason = drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
+    if options["closure"] == "implicit":
+        # outputs and the rest look at single states
+        handle.closure.solve(handle.work.run[0])
     return _result(run, recorded, status, reason, options, walls)
 
 
-class PreparedRun:
-    """One run, ready to be repeated from many starts; only the end state is kept. Not for two threads at once."""
-
-    def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
-        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        self.handle = Prepared(model, self.options["formulation"])
-        start = as_state(model, model.q0, model.v0)
-        self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self.memory = self._run.memory
-        self._y0, self._loop0 = self.memory.y.copy(), self.memory.loop.copy()
-        self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
-
-    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
-        """(q, v) at the end of a run from this start, without any check of the arguments."""
-        n_q, memory = self._n_q, self.memory
-        memory.y[:], memory.loop[:] = self._y0, self._loop0
-        if q0 is not None:
-            memory.y[:n_q] = q0
-        if v0 is not None:
-            memory.y[n_q : n_q + self._n_v] = v0
-        if self._has_phase:
-            self.handle.start_phase(memory.y)
-        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
-        if status in (Status.PAUSE, Status.BUFFER_FULL):
-            _, status, reason = _drive(self._run, None)
-        if status not in (Status.DONE, Status.STOPPED):
-            raise SimulationError(
-                reason or failure_advice(status, float(memory.loop[0].t), _culprit(self.handle, status, ()))
-            )
-        return memory.y[:n_q].copy(), memory.y[n_q : n_q + self._n_v].copy()
+def _prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Array, Array]:
+    """The start with every virtual spring stretched, and stretching, as the multipliers of the closed loops say."""
+    model, K = handle.model, handle.closure.stiffness
+    loops, free = Loops(handle), Loops(handle).is_free & ~kept_velocities(handle.model, handle.model.keep)
+    # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
+    closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
+    brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
+    found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
+    pieces = np.concatenate(found.starts)
+    times = np.linspace(0.0, SLOPE_TIME, 5)
+    rows = evaluate_dense(pieces[:, 0], pieces[:, 1], np.concatenate(found.terms), times)
+    forces = []
+    for t, y in zip(times, rows, strict=True):
+        q, v = np.split(y[: len(state[0]) + len(state[1])], [len(state[0])])
+        run.handle.forward_dynamics(q.copy(), v.copy(), t=float(t))
+        forces.append(run.handle.work.closings.force.copy())
+    series = np.polynomial.polynomial.polyfit(times / SLOPE_TIME, np.array(forces), 4)
+    q = loops.close(state[0], free, wanted=-series[0] / K)
+    return q, loops.fitted(q, state[1], free, rates=-series[1] / SLOPE_TIME / K)
 
 
-def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
-    """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
-
-    options: those of simulate, except dense, sample, q0, v0 and progress."""
-    return PreparedRun(model, duration, **options)
+def as_bytes(table: Any) -> NDArray[np.uint8]:
+    """The memory of a table of records: copied in a fraction of a microsecond, records one by one take twenty."""
+    return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
 
 
 class Run:
@@ -123,18 +147,62 @@ class Run:
     def __init__(self, handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> None:
         from pliant.kernels import _jit
         from pliant.kernels.integrators import loop
-        from pliant.kernels.tables import Pinned
 
         self.handle = handle
-        self.memory = _new_memory(handle, state, options, wants_rows)
-        self._pinned = Pinned(self.memory)
         self._advance = _jit.entry(loop.advance)
-        self._refs = (*handle.refs, self._pinned.ref)
-        handle.start_phase(self.memory.y)
+        self._pin(_new_memory(handle, state, options, wants_rows))
+        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
+        self._newton0 = self._newton.copy()
+        name = find_method("integrator", options["integrator"]).name
+        self.choice = AutoChoice(name) if options["integrator"] == "auto" else None
+        self.integrators = [(0.0, name)]
+
+    def _pin(self, memory: Memory) -> None:
+        from pliant.kernels.tables import Pinned
+
+        self.memory = memory
+        self._pinned = Pinned(memory)
+        self.memory_ref = self._pinned.ref
+        self._refs = (*self.handle.refs, self.memory_ref)
 
     def enter(self) -> int:
         """Go on; returns a Status."""
         return int(self._advance(*self._refs))
+
+    def begin_again(self) -> None:
+        """As it was before the first step, but for y and the row of the loop."""
+        if self.memory is not self._first:
+            self._pin(self._first)
+        self._newton[:] = self._newton0
+        if self.choice is not None:
+            self.choice = AutoChoice(self.integrators[0][1])
+        del self.integrators[1:]
+
+    def change_integrator(self, name: str) -> None:
+        """Go on with another integrator."""
+        from pliant.kernels import _jit
+        from pliant.kernels.integrators import tableaus
+
+        scheme, handle, memory = find_method("integrator", name), self.handle, self.memory
+        say_if_compiling(name, float(memory.loop[0].t))
+        addresses = {"step": _jit.address(scheme.load()), "interpolant": _jit.address(scheme.load("interpolate"))}
+        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self._pin(with_method(memory, tableaus.TABLEAUS[name], unknowns, **addresses))
+        self.integrators.append((float(memory.loop[0].t), name))
+
+    def review(self) -> None:
+        """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
+        assert self.choice is not None
+        name = self.choice.review(self.memory)
+        if name:
+            self.change_integrator(name)
+
+    def gives_up(self, status: Status) -> bool:
+        """Whether this failure is one of the run, not only of the integrator that "auto" tried."""
+        if self.choice is None or not self.choice.may_go_back(status):
+            return True
+        self.change_integrator(self.choice.go_back(self.memory))
+        return False
 
 
 def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
@@ -148,7 +216,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
     n_z = int(system.world[0].n_z)
-    return new_memory(
+    memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),
         0.0,
         options["duration"],
@@ -166,11 +234,21 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
         n_phases=len(work.phase),
+        unknowns=find_unknowns(system, len(packed.state_scales)),
         wants_rows=wants_rows,
         wants_dense=options["dense"],
         max_steps=options["max_steps"],
         budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
+        watches=STIFF_STEPS if options["integrator"] == "auto" else 0,
     )
+    parameters = alpha_parameters(options)
+    if parameters is not None:
+        from pliant.kernels import shift
+
+        run.shift = _jit.address(shift.shift)
+        newton = memory.newton[0]
+        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = parameters
+    return memory
 
 
 # --- the run --------------------------------------------------------------------------------------------------
@@ -202,15 +280,21 @@ class Recorded:
         return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
 
 
-def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
-    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached."""
-    handle, memory = run.handle, run.memory
-    start = Recorded(phase_times=[memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded, loop, sampler = start, memory.loop[0], Sampler(handle)
+def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
+    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached.
+
+    status: what an earlier entry said."""
+    handle = run.handle
+    loop, sampler = run.memory.loop[0], Sampler(handle)
+    start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded = start
     try:
         while True:
+            if status == Status.REVIEW:
+                run.review()
             entered = time.perf_counter()
             status = Status(run.enter())
+            memory = run.memory
             if status == Status.SAMPLE:
                 sampler.instant(float(loop.t), memory.y)
                 continue
@@ -220,13 +304,15 @@ def _drive(run: Run, progress: Progress | None) -> tuple[Recorded, Status, str]:
                 loop.budget = int(min(1e6, max(10, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
                 if progress is not None:
                     progress(float(loop.t), float(loop.t_end))
-            elif status != Status.BUFFER_FULL:
+            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (
+                status in (Status.DONE, Status.STOPPED) or run.gives_up(status)
+            ):
                 return recorded, status, ""
     except KeyboardInterrupt:
-        recorded.take(memory)
+        recorded.take(run.memory)
         return recorded, Status.INTERRUPTED, ""
     except ControllerError as error:
-        recorded.take(memory)
+        recorded.take(run.memory)
         return recorded, Status.CONTROLLER_FAILED, str(error)
 
 
@@ -250,14 +336,10 @@ def _result(
     dense = (
         Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
     )
-    events = tuple(
-        Event(handle.packed.event_names[k], t, "rising" if direction > 0 else "falling")
-        for k, direction, t in recorded.log
-        if handle.packed.event_names[k]
-    )
+    events = events_of(handle, recorded.log)
     phases = recorded.phase_history()
     if not reason:
-        reason = failure_advice(status, float(loop.t), _culprit(handle, status, events))
+        reason = failure_advice(status, float(loop.t), culprit(handle, status, events))
     audit = _audit(handle, rows)
     if recorded.log:
         audit["event_error"] = float(loop.event_error)
@@ -268,14 +350,13 @@ def _result(
     t, q, v, inputs, energy = _split(handle, rows)
     outputs = handle.outputs(t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
     stats = {
-        "evaluations": int(loop.n_evaluations),
+        "evaluations": int(loop.n_evaluations + handle.work.run[0].n_evaluations),
         "steps": int(loop.n_steps),
         "rejected": int(loop.n_rejected),
         "events": int(loop.n_events),
+        **_newton_stats(run),
         **walls,
     }
-    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
-    word = words.get(status, "failed")
     return Result(
         model,
         t,
@@ -284,17 +365,26 @@ def _result(
         energy,
         outputs,
         events,
-        word,
+        status_word(status),
         reason,
         audit,
         stats,
-        options,
+        without_idle(options) | {"integrator": words_for(run.integrators)},
         inputs,
         dense,
         contacts,
         phases,
         commands,
+        tuple(run.integrators),
     )
+
+
+def _newton_stats(run: Run) -> dict[str, int]:
+    """Of implicit integrators."""
+    newton = run.memory.newton[0]
+    if not newton.n_jacobians:
+        return {}
+    return {"jacobians": int(newton.n_jacobians), "factorisations": int(newton.n_factors)}
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
@@ -311,7 +401,7 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
 def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     """What a run can say about its own errors, from its accepted steps."""
     _, q, v, _, energy = _split(handle, rows)
-    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _quaternion_drift(handle.model, q)}
+    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _drift(handle, q, v)}
     if handle.conserves_momentum():
         audit["momentum_drift"] = handle.momentum_drift(q, v)
     bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
@@ -322,7 +412,19 @@ def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
     return audit
 
 
-def _culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
+def status_word(status: Status) -> str:
+    """Of a run that has ended, as Result.status has it."""
+    words = {Status.DONE: "done", Status.STOPPED: "stopped", Status.INTERRUPTED: "interrupted"}
+    return words.get(status, "failed")
+
+
+def events_of(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Event, ...]:
+    """Those that have a name."""
+    names = handle.packed.event_names
+    return tuple(Event(names[k], t, "rising" if direction > 0 else "falling") for k, direction, t in log if names[k])
+
+
+def culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
     if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
         return events[-1].name
     return handle.model.links[int(handle.work.run[0].body)].body.name
@@ -354,8 +456,12 @@ def energy_residual(energy: dict[str, Array]) -> float:
     return float(error / scale) if scale > 0 else float(error)
 
 
-def _quaternion_drift(model: Model, q: Array) -> float:
+def _drift(handle: Prepared, q: Array, v: Array) -> float:
+    """How far quaternions are from unit length, and loops from closed, as a part of the model's size."""
     drift = 0.0
-    for four in model.quaternions:
+    for four in handle.model.quaternions:
         drift = max(drift, float(np.max(np.abs(np.linalg.norm(q[:, four], axis=1) - 1.0))))
+    if handle.model.loops:
+        loops = Loops(handle)
+        drift = max(drift, float(np.max(np.abs(loops.errors(q, v)[0]) / loops.scales)))
     return drift

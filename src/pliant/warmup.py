@@ -13,11 +13,21 @@ from pliant.errors import SimulationError
 HALVES = (
     (
         ("formulations.articulated", "energy", "dynamics", "inverse", "outputs"),
-        ("formulations.spherical_batch", "repeat", "formulations.boltzmann_hamel"),
+        ("formulations.spherical_batch", "repeat", "many", "formulations.boltzmann_hamel"),
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
-        ("formulations.gibbs_appell",),
+        (
+            "closures.multipliers",
+            "closures.reduced",
+            "closures.given",
+            "formulations.gibbs_appell",
+            "formulations.denoc",
+            "jacobians",
+            "integrators.radau",
+            "integrators.generalised_alpha",
+            "shift",
+        ),
     ),
 )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.bench.models import BALL, DIRECTIONS, Array, Serial, pliant_model
 from pliant.errors import PliantError, SimulationError
-from pliant.simulation import prepare_run
+from pliant.prepared_run import prepare_run
 
 DURATION = 1.0  # [s] of all runs
 PACKAGES = {"pinocchio": "pin", "mujoco": "mujoco", "exudyn": "exudyn", "CyRK": "CyRK"}

@@ -18,7 +18,8 @@ from pliant.bench.timing import ROUNDS, job, measure
 from pliant.dynamics import Prepared
 from pliant.errors import SimulationError
 from pliant.model.flexible import Bending
-from pliant.simulation import prepare_run, simulate
+from pliant.prepared_run import prepare_run
+from pliant.simulation import simulate
 
 CHAIN_ERROR = 1e-6  # [rad]
 BOUNCE_ERROR = 1e-5  # [rad]

@@ -153,6 +153,8 @@ class Case:
     figure_table: Mapping[str, Figure]
     panels: Callable[[dict[str, Any]], tuple[Panel, ...]]  # of several runs: shown side by side
     run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
+    # and where its settings choose them
+    options: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda settings: {}
     # time [s] and enlargement of the picture of bent beams; None: the report's own choice
     picture: Callable[[dict[str, Any]], tuple[float | None, float | None]] = lambda settings: (None, None)
     # keys (also of the run) that do nothing with these settings, and why
@@ -160,6 +162,10 @@ class Case:
     # several runs in place of one, by label; the first is the one that result.nc holds
     variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
     conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()
+
+    def usual_options(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """simulate's options as the case wants them."""
+        return {**self.run, **self.options(settings)}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Defaults overridden by what is given; unknown keys are refused."""
@@ -203,6 +209,11 @@ MODULES = (
     "space_robot",
     "ground_space",
     "long_chain",
+    "parallel_3rrr",
+    "four_bar",
+    "slider_crank",
+    "five_bar",
+    "stewart",
 )
 
 

@@ -19,7 +19,7 @@ import pydantic
 
 from pliant.errors import ModelError
 from pliant.files import write_whole
-from pliant.model import bodies, contacts, flexible, joints, model, signals
+from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
 from pliant.model.control import Controller
 from pliant.model.messages import closest, explain, listed
 from pliant.model.model import Model
@@ -207,7 +207,7 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    rooms = (model, joints, contacts, bodies, flexible, signals)
+    rooms = (model, joints, contacts, attitudes, bodies, flexible, signals)
     cls = next(getattr(room, name) for room in rooms if hasattr(room, name))
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", inspect.getsource(cls), re.MULTILINE))
     properties = {

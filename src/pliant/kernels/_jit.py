@@ -109,9 +109,9 @@ def _own_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def is_cached() -> bool:
+def is_cached(module: str = "") -> bool:
     """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob("*/*.nbi"))
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob(f"*/{module}*.nbi"))
 
 
 # Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
@@ -210,6 +210,7 @@ MEMORY = Table("Memory", numba.typeof(empty_memory()))
 REAL, INTEGER = types.float64, types.int64
 VECTOR = types.Array(REAL, 1, "C")
 MATRIX = types.Array(REAL, 2, "C")
+MATRICES = types.Array(REAL, 3, "C")
 INTEGERS = types.Array(INTEGER, 1, "C")
 
 # acceleration(system, work, q, v, vdot, reaction) -> Status. Kinematics are done and forces are gathered in work.
@@ -247,6 +248,9 @@ STEPPER = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 
 # interpolant(system, work, memory, t, h) -> Status: fills memory.dense for the step just made.
 INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
+
+# shift(system, q, w, q_new) -> Status: q moved along constant velocities w for unit time.
+SHIFT = Contract(INTEGER(SYSTEM, VECTOR, VECTOR, VECTOR), is_entered=True)
 
 # advance(system, work, memory) -> Status: the resumable loop.
 LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)

@@ -59,6 +59,10 @@ def derivative(system, work, t, y, ydot):
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
     run = work.run[0]
+    if run.impose != 0:
+        status = call_state(run.impose, (system, work, t, q, v))
+        if status != Status.OK:
+            return status
     status = call_state(run.prepare, (system, work, t, q, v))
     if status != Status.OK:
         return status

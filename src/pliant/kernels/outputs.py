@@ -1,7 +1,8 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
 from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel
-from pliant.kernels.algebra.vec3 import add, mat, mul, put, put_mat, scale, vec
+from pliant.kernels.algebra.vec3 import add, mat, mul, mul_t, put, put_mat, scale, vec
+from pliant.kernels.closures.conditions import loop_wrench
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.phase import count_contacts
@@ -113,6 +114,11 @@ def fill_output(system, work, q, v, output, out):
     elif kind == Quantity.GAP:
         for k in range(output.count):
             out[c + k] = measure(system, work, i + k)[0]
+    elif kind == Quantity.LOOP:
+        R, _ = frame_placement(system, work, system.loops[i].second)
+        force, couple, _ = loop_wrench(work, system.loops[i])
+        put(out[c:], mul_t(R, force))
+        put(out[c + 3 :], mul_t(R, couple))
     elif kind == Quantity.MOTION:
         put_motion(system, work, i, out[c:])
     elif kind == Quantity.LOAD:

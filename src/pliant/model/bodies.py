@@ -7,18 +7,17 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Field, Tag
 
+from pliant.model.attitudes import Attitude, attitude_matrix
 from pliant.model.messages import listed, refuse, shown
 from pliant.model.quantities import (
     TEXT_OR_OTHER,
-    Angle,
     Matrix,
     Name,
     NonNegative,
     Number,
     Positive,
-    Quaternion,
     Vector,
     described,
 )
@@ -252,109 +251,6 @@ def _inertia_problems(inertia: NDArray[np.float64]) -> Iterator[str]:
         )
 
 
-def rotation_matrix(axis: Any, angle: float) -> NDArray[np.float64]:
-    """Turn by angle about a unit axis (Rodrigues)."""
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
-
-
-def quaternion_matrix(quaternion: Any) -> NDArray[np.float64]:
-    """Rotation matrix of a quaternion x y z w of any non-zero length."""
-    x, y, z, w = np.array(quaternion, dtype=float) / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-@described
-class AxisAngle:
-    """A turn by `angle` about `axis`."""
-
-    axis: Vector  # any length but 0
-    angle: Angle  # [rad], or text like "30 deg"
-    kind: Literal["axis-angle"] = "axis-angle"  # of attitude
-
-    def __post_init__(self) -> None:
-        if not np.any(self.axis):
-            raise ValueError("axis (0, 0, 0) has no direction; give a non-zero axis")
-
-
-@described
-class RollPitchYaw:
-    """Turns about fixed x, then fixed y, then fixed z."""
-
-    roll: Angle = 0.0  # about x [rad], or text like "30 deg"
-    pitch: Angle = 0.0  # about y [rad], or text like "30 deg"
-    yaw: Angle = 0.0  # about z [rad], or text like "30 deg"
-    kind: Literal["roll-pitch-yaw"] = "roll-pitch-yaw"  # of attitude
-
-
-def _some_length(quaternion: tuple[float, ...]) -> tuple[float, ...]:
-    if np.linalg.norm(quaternion) < 1e-6:
-        raise ValueError(f"quaternion {shown(quaternion)} has no length; give x y z w, (0, 0, 0, 1) for no turn")
-    return quaternion
-
-
-def _rotation(matrix: Any) -> Any:
-    R = np.array(matrix)
-    error = np.abs(R.T @ R - np.eye(3)).max()
-    if error > 1e-6 or np.linalg.det(R) < 0:
-        found = "mirrors" if error <= 1e-6 else f"R^T R differs from the unit matrix by {error:.2g}"
-        raise ValueError(
-            f"the matrix is no rotation ({found}); give right-handed unit axes as columns, or axis and angle"
-        )
-    return matrix
-
-
-def _attitude_form(value: Any) -> str | None:
-    """Which of the four ways to give an attitude was meant; None if none of them."""
-    if isinstance(value, (list, tuple)):
-        rows = all(isinstance(row, (list, tuple)) for row in value)
-        return "matrix" if len(value) == 3 and rows else "quaternion" if len(value) == 4 else None
-    if isinstance(value, (AxisAngle, RollPitchYaw)):
-        return value.kind
-    if not isinstance(value, dict):
-        return None
-    guess = "axis-angle" if "axis" in value or "angle" in value else "roll-pitch-yaw"
-    kind = value.get("kind", guess)
-    return kind if kind in ("axis-angle", "roll-pitch-yaw") else None
-
-
-Attitude = Annotated[
-    Annotated[Quaternion, AfterValidator(_some_length), Tag("quaternion")]
-    | Annotated[Matrix, AfterValidator(_rotation), Tag("matrix")]
-    | Annotated[AxisAngle, Tag("axis-angle")]
-    | Annotated[RollPitchYaw, Tag("roll-pitch-yaw")],
-    Discriminator(
-        _attitude_form,
-        custom_error_type="attitude",
-        custom_error_message="give a quaternion x y z w, a 3 x 3 matrix, axis and angle, or roll, pitch and yaw",
-    ),
-]
-
-
-def attitude_matrix(attitude: Any) -> NDArray[np.float64]:
-    """R turning components in the named axes into the reference axes."""
-    if isinstance(attitude, AxisAngle):
-        return rotation_matrix(np.array(attitude.axis) / np.linalg.norm(attitude.axis), attitude.angle)
-    if isinstance(attitude, RollPitchYaw):
-        x, y, z = np.eye(3)
-        return rotation_matrix(z, attitude.yaw) @ rotation_matrix(y, attitude.pitch) @ rotation_matrix(x, attitude.roll)
-    return quaternion_matrix(attitude) if len(attitude) == 4 else _orthonormal(np.array(attitude, dtype=float))
-
-
-def _orthonormal(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest rotation to a matrix written with few digits (two Newton steps of the polar factor)."""
-    for _ in range(2):
-        R = 0.5 * R @ (3 * np.eye(3) - R.T @ R)
-    return R
-
-
 @described
 class Frame:
     """A named place on a body (or on the "world"): position, and attitude relative to the body's axes.
@@ -364,7 +260,7 @@ class Frame:
 
     body: str  # that carries it, or "world"
     position: Vector = (0.0, 0.0, 0.0)  # in the body's axes [m]
-    attitude: Attitude = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w, 3 x 3 matrix, axis and angle, or roll, pitch, yaw
+    attitude: Attitude = (0.0, 0.0, 0.0, 1.0)  # quaternion, 3 x 3 matrix, or a table: axis and angle, Euler angles ..
     name: Name | None = None  # by which others refer to it
 
     @property

@@ -34,9 +34,13 @@ def _name_problems(model: Model) -> Iterator[str]:
     places = [("body", body.name) for body in model.bodies]
     places += [("frame", frame.name) for frame in model.frames if frame.name]
     yield from _doubles(places)
-    for what in ("joint", "load", "contact", "crossing", "output", "controller"):
+    for what in ("joint", "load", "contact", "loop", "crossing", "output", "controller"):
         items: Iterable[Any] = getattr(model, f"{what}s")
         yield from _doubles((what, item.name) for item in items if item.name)
+    joints = {joint.name for joint in model.joints}
+    yield from (
+        f"loop '{loop.name}': a joint has this name; rename one of them" for loop in model.loops if loop.name in joints
+    )
     for what, name in [*places, *(("joint", joint.name) for joint in model.joints)]:
         if name == "world":
             yield f"{what} 'world': the name is reserved for the ground; choose another name"
@@ -77,6 +81,9 @@ def _reference_problems(model: Model) -> Iterator[str]:
         yield from _unknown_place(model, where, "plane.place", contact.plane.place)
         for index, place in enumerate(contact.points or ()):
             yield from _unknown_place(model, where, f"points[{index}]", place)
+    for loop in model.loops:
+        for key in ("first", "second"):
+            yield from _unknown_place(model, f"loop '{loop.name}'", key, getattr(loop, key))
 
 
 def _unknown_place(model: Model, where: str, key: str, place: str | Frame) -> Iterator[str]:
@@ -172,6 +179,24 @@ def _contact_problems(model: Model) -> Iterator[str]:
         )
 
 
+# closed loops
+
+
+def _loop_problems(model: Model) -> Iterator[str]:
+    names = [link.joint.name for link in model.links]
+    for name in model.keep:
+        yield from _unknown("keep", "joint", name, names)
+    if model.keep and not model.loops:
+        yield "keep has no effect in a model without loops; leave it out"
+    for loop in model.loops:
+        first, second = (find_frame(model, place).body for place in (loop.first, loop.second))
+        if first == second:
+            yield (
+                f"loop '{loop.name}': both frames are on '{first}', so nothing is closed; choose frames on two bodies, "
+                "or on a body and the world"
+            )
+
+
 # beams: where they are held, and places on them
 
 
@@ -258,8 +283,11 @@ def _output_problems(model: Model) -> Iterator[str]:
             yield from _section_problems(model, where, output)
         elif output.quantity not in get_args(JointQuantity):
             yield from _unknown(where, f"of ({output.quantity} of a body or frame)", output.of, _places(model))
+        elif output.quantity == "reaction" and output.of in [loop.name for loop in model.loops]:
+            continue
         elif output.of not in joints:
-            yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, list(joints))
+            known = [*joints, *(loop.name for loop in model.loops if output.quantity == "reaction")]
+            yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, known)
         elif output.quantity != "reaction" and joints[output.of].kind == "fixed":
             yield f"{where}: joint '{output.of}' is fixed and has no {output.quantity}; ask for its reaction"
 
@@ -325,6 +353,6 @@ STAGES: tuple[tuple[Check, ...], ...] = (
     (_name_problems,),
     (_reference_problems,),
     (_tree_problems,),
-    (_beam_problems, _contact_problems),
+    (_beam_problems, _contact_problems, _loop_problems),
     (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
 )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, Tag
+from pydantic import Discriminator, Field, Tag
 
+from pliant.model.attitudes import TABLES, Attitude, Pose, attitude_matrix
 from pliant.model.bodies import Place
 from pliant.model.contacts import Friction
 from pliant.model.messages import listed, refuse, shown
@@ -23,6 +24,7 @@ from pliant.model.quantities import (
     Vector,
     described,
 )
+from pliant.model.rotations import matrix_quaternion
 from pliant.model.signals import Product, Ramp, Signal, Step, Sum
 
 
@@ -104,6 +106,24 @@ Starts = Annotated[
     Annotated[Angle, Tag("one")] | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
 ]
+
+
+def _start_form(value: Any) -> str:
+    """Numbers, one or a list; an attitude (a list of rows is a matrix); or a pose."""
+    if isinstance(value, (list, tuple)):
+        return "attitude" if any(isinstance(item, (list, tuple)) for item in value) else "each"
+    if isinstance(value, Pose) or (isinstance(value, dict) and not value.keys().isdisjoint({"position", "attitude"})):
+        return "pose"
+    return "attitude" if isinstance(value, (dict, *TABLES)) else "one"
+
+
+AnyStart = Annotated[
+    Annotated[Angle, Tag("one")]
+    | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")]
+    | Annotated[Attitude, Tag("attitude")]
+    | Annotated[Pose, Tag("pose")],
+    Discriminator(_start_form),
+]
 Rates = Annotated[
     Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
@@ -143,7 +163,7 @@ class Joint:
     child: str  # body that it carries
     parent: Place = "world"  # a body, a frame, "world", or a frame given in place
     axis: Vector | None = None  # in the parent frame, default z
-    q0: Starts | None = None  # start [m, rad], default 0
+    q0: AnyStart | None = None  # start [m, rad], default 0; spherical: any attitude, floating: also a pose
     v0: Rates | None = None  # start [m/s, rad/s], default 0
     stiffness: Each = 0.0  # of a spring [N/m, N m/rad]
     rest: Starts = 0.0  # where the spring is relaxed [m, rad]
@@ -165,7 +185,15 @@ class Joint:
 
     @property
     def start(self) -> tuple[float, ...]:
-        return self.row.rest if self.q0 is None else _spread(self.q0, 1)
+        if self.q0 is None:
+            return self.row.rest
+        if not _is_turned(self.q0):
+            return _spread(self.q0, 1)
+        position, attitude = (
+            (self.q0.position, self.q0.attitude) if isinstance(self.q0, Pose) else ((0.0,) * 3, self.q0)
+        )
+        four = matrix_quaternion(attitude_matrix(attitude)).tolist()
+        return (*position, *four) if self.kind == "floating" else tuple(four)
 
     @property
     def start_rate(self) -> tuple[float, ...]:
@@ -212,6 +240,22 @@ def _kind_problems(joint: Joint) -> Iterator[str]:
         yield f"rest has no effect on a {joint.kind} joint, whose spring is relaxed at zero turn; turn the parent frame"
     elif joint.axis is not None and not np.any(joint.axis):
         yield "axis (0, 0, 0) has no direction; give a non-zero axis"
+
+
+def _is_turned(q0: Any) -> bool:
+    """Whether a start is given as an attitude or a pose, not as plain numbers."""
+    return isinstance(q0, (Pose, *TABLES)) or (isinstance(q0, tuple) and isinstance(q0[0], tuple))
+
+
+def _form_problems(joint: Joint) -> Iterator[str]:
+    if joint.kind == "fixed" or not _is_turned(joint.q0):
+        return
+    found = "a pose" if isinstance(joint.q0, Pose) else "an attitude"
+    if joint.row.has_plain_rates:
+        names = [part or "angle or shift" for part in joint.row.coordinates]
+        yield f"q0 is {found}, which only spherical and floating joints have; give {', '.join(names)}"
+    elif joint.kind == "spherical" and isinstance(joint.q0, Pose):
+        yield "q0 is a pose, but a spherical joint has no position; give its attitude alone"
 
 
 def _length_problems(joint: Joint) -> Iterator[str]:
@@ -301,6 +345,7 @@ def _kinks(signal: Any) -> Iterator[str]:
 
 JOINT_PROBLEMS = (
     _kind_problems,
+    _form_problems,
     _length_problems,
     _start_problems,
     _limit_problems,

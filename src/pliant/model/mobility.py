@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.bodies import Body, quaternion_matrix, rotation_matrix
+from pliant.model.bodies import Body
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import listed
+from pliant.model.rotations import quaternion_matrix, rotation_matrix
 
 if TYPE_CHECKING:
     from pliant.model.model import Model

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from pliant.model.bodies import Attitude, Body, Frame, Place, attitude_matrix
+from pliant.model.attitudes import Attitude, attitude_matrix
+from pliant.model.bodies import Body, Frame, Place
 from pliant.model.checks import check_model
 from pliant.model.contacts import Contact
 from pliant.model.control import Controller
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
+from pliant.model.loops import Loop
 from pliant.model.messages import refuse, shown
 from pliant.model.quantities import Name, Number, Positive, Vector, described
 from pliant.model.signals import Constant, Signal
@@ -131,6 +133,8 @@ class Model:
     frames: tuple[Frame, ...] = ()  # named places on bodies or on the world
     loads: tuple[Load, ...] = ()  # forces and couples
     contacts: tuple[Contact, ...] = ()  # points that touch planes
+    loops: tuple[Loop, ...] = ()  # closed loops
+    keep: tuple[str, ...] = ()  # joints whose start stays as given while loops are closed
     crossings: tuple[Crossing, ...] = ()  # events to locate
     outputs: tuple[Output, ...] = ()  # quantities to record
     controllers: tuple[Controller, ...] = ()  # Python functions that command motors

@@ -112,11 +112,13 @@ class Chirp(_Algebra):
 class Table(_Algebra):
     """Values at given times, joined by a cubic spline (two continuous derivatives); constant before and after.
 
-    ends: "not-a-knot" (default), "natural" (no curvature) or "clamped" (no slope) at both ends."""
+    ends: "not-a-knot" (default), "natural" (no curvature) or "clamped" (no slope) at both ends. smooth: the table is so
+    fine that steps may pass its times; else each step ends at the next of them."""
 
     times: Annotated[tuple[Number, ...], Field(min_length=2)]  # [s]
     values: Annotated[tuple[Number, ...], Field(min_length=2)]  # one per time
     ends: Literal["not-a-knot", "natural", "clamped"] = "not-a-knot"  # of the spline
+    smooth: bool = False  # steps need not end at its times
     kind: Literal["table"] = "table"  # of signal
 
     def __post_init__(self) -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.bodies import Body, Frame, attitude_matrix
+from pliant.model.attitudes import attitude_matrix
+from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
+from pliant.model.rotations import matrix_quaternion
 
 if TYPE_CHECKING:
     from pliant.model.model import Base, Model
@@ -77,30 +79,6 @@ def base_joint(base: Base, body: Body | Beam) -> Joint:
     )
 
 
-def matrix_quaternion(R: np.ndarray) -> tuple[float, float, float, float]:
-    """Unit quaternion x y z w, w >= 0, of a rotation matrix (Shepperd: the largest component first)."""
-    squares = np.array(
-        [
-            1 + R[0, 0] - R[1, 1] - R[2, 2],
-            1 - R[0, 0] + R[1, 1] - R[2, 2],
-            1 - R[0, 0] - R[1, 1] + R[2, 2],
-            1 + R[0, 0] + R[1, 1] + R[2, 2],
-        ]
-    )
-    # 4 q q^T, whose largest row is the best conditioned
-    outer = np.array(
-        [
-            [squares[0], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
-            [R[0, 1] + R[1, 0], squares[1], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
-            [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], squares[2], R[1, 0] - R[0, 1]],
-            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], squares[3]],
-        ]
-    )
-    q = outer[int(np.argmax(squares))]
-    q = q / np.linalg.norm(q) * (1.0 if q[3] >= 0 else -1.0)
-    return (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
-
-
 def build_tree(model: Model) -> tuple[Link, ...]:
     """Parents before children, otherwise as declared. The model has been checked: no cycles, one joint per body."""
     carried = {joint.child: joint for joint in model.joints}
@@ -141,3 +119,19 @@ def stays_in_plane(model: Model) -> bool:
         if link.seat.matrix[2, 2] != 1.0:
             return False
     return True
+
+
+def model_size(model: Model) -> float:
+    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
+    reach: list[float] = []
+    size = 0.0
+    for link in model.links:
+        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
+        reach.append(before)
+        extent = (
+            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
+            if link.body.total_mass
+            else 0.0
+        )
+        size = max(size, before + extent)
+    return size or 1.0

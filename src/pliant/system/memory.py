@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.system.contact_tables import PHASE
+from pliant.system.newton import Unknowns, newton_tables
 from pliant.system.tables import rows
 
 Array = NDArray[np.float64]
@@ -21,6 +22,8 @@ LOOP = np.dtype(
         ("step", np.int64),  # address of the STEPPER kernel
         ("interpolant", np.int64),  # address of the INTERPOLANT kernel
         ("is_fixed", np.int64),  # 1: steps of h_fixed, no error control
+        ("watches", np.int64),  # come back with REVIEW after so many steps at the bound of stability, 0: never
+        ("review", np.int64),  # come back with REVIEW after so many steps in all, 0: never
         ("wants_rows", np.int64),  # 1: record rows
         ("wants_dense", np.int64),  # 1: record dense pieces
         ("max_steps", np.int64),  # accepted steps in all, then TOO_MANY_STEPS
@@ -48,6 +51,7 @@ LOOP = np.dtype(
         ("is_awaiting", np.int64),  # 1: went back for a sample
         ("was_rejected", np.int64),  # 1: the next step must not grow
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
+        ("dropped", np.int64),  # for steppers with a past: 1 it is void, 2 the Jacobian too; they set it back to 0
         ("has_moved", np.int64),  # 1: and so did y
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
@@ -58,6 +62,10 @@ LOOP = np.dtype(
         ("n_standing", np.int64),  # events in a row with hardly any time passing
         ("error", np.float64),  # norm of the last trial step, filled by the stepper; > 1 rejects
         ("error_old", np.float64),  # of the step before
+        ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: the loop's controller decides
+        ("stiffness", np.float64),  # h times the largest eigenvalue, as explicit steppers see it; filled if it watches
+        ("n_stiff", np.int64),  # steps at the bound of stability since ..
+        ("n_mild", np.int64),  # .. so many in a row were not
         # recorded so far: Python copies the buffers away and resets these four to 0
         ("n_rows", np.int64),
         ("n_pieces", np.int64),
@@ -100,6 +108,13 @@ class Memory(NamedTuple):
     stages: Any  # (n_all, n_y) derivatives; filled by the stepper, extra ones by the interpolant
     scratch: Any  # (N_SCRATCH, n_y) private to the running kernel
     dense: Any  # (n_terms, n_y) r0, r1, .. of the step just made; filled by the interpolant
+    # implicit methods; the tables of system/newton.py, filled by integrators/newton.py
+    newton: Any  # one row
+    active: Any  # int64: index in y of every column of the Jacobian: the m unknowns, then the paired coordinates
+    mates: Any  # int64: of each paired coordinate, the row of its rate among the unknowns
+    jacobian: Any  # (m, m + pairs) derivatives of the unknowns' rates
+    factor: Any  # (n_factors, m, m) factors of Newton's matrices: real; real and imaginary part of the complex one
+    pivots: Any  # int64 (2, m) their row exchanges
     # where steps must end
     boundaries: Any  # sorted times of kinks of signals [s]
     samples: Any  # sorted times at which a Python controller is due [s]
@@ -118,7 +133,7 @@ class Memory(NamedTuple):
 
 def empty_memory() -> Memory:
     """The smallest Memory: its numba type is the type of all of them."""
-    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0)
+    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, Unknowns((), ()))
 
 
 def _allocate(
@@ -132,6 +147,8 @@ def _allocate(
     n_rows: int,
     n_pieces: int,
     n_phases: int,
+    n_factors: int,
+    unknowns: Unknowns,
 ) -> Memory:
     return Memory(
         loop=rows(1, LOOP),
@@ -148,6 +165,7 @@ def _allocate(
         stages=np.zeros((n_all, n_y)),
         scratch=np.zeros((N_SCRATCH, n_y)),
         dense=np.zeros((n_terms, n_y)),
+        **newton_tables(n_factors, unknowns),
         boundaries=np.zeros(0),
         samples=np.zeros(0),
         side=np.ones((2, n_events), np.int64),
@@ -182,6 +200,8 @@ def new_memory(
     n_events: int = 0,
     n_inputs: int = 0,
     n_phases: int = 0,
+    unknowns: Unknowns | None = None,
+    watches: int = 0,
     wants_rows: bool = True,
     wants_dense: bool = True,
     capacity: int = 1024,
@@ -195,14 +215,16 @@ def new_memory(
     h: first step (0: guessed), or the step itself if is_fixed. A tableau without error estimate needs is_fixed.
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
     quaternions: first index in y of each. n_events: as many as system.events.
-    n_inputs, n_phases: lengths of work.inputs and work.phase.
+    n_inputs, n_phases: lengths of work.inputs and work.phase. unknowns: of implicit methods; default: all components
+    that are controlled, no pairs. watches: come back with REVIEW after so many stiff steps (0: never).
     capacity: rows and pieces held before BUFFER_FULL.
     """
     y = np.array(y, np.float64)
     n_y = len(y)
+    memory_atol = np.broadcast_to(atol, n_y)
     if is_fixed and not h > 0.0:
         raise ValueError(f"fixed steps need a step size h > 0; found h = {h}")
-    if not is_fixed and len(tableau.E) == 0:
+    if not is_fixed and not tableau.is_adaptive:
         raise ValueError(f"{tableau.name} has no error estimate; give a fixed step (is_fixed, h)")
     if capacity < 4:
         raise ValueError(f"capacity must be at least 4 rows; found {capacity}")
@@ -217,23 +239,48 @@ def new_memory(
         capacity if wants_rows else 0,
         capacity if wants_dense else 0,
         n_phases,
+        tableau.n_factors,
+        unknowns or Unknowns([i for i in range(n_y) if memory_atol[i] < np.inf], ()),
     )
     memory.y[:] = y
-    memory.atol[:] = atol
-    memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
+    memory.atol[:] = memory_atol
     loop = memory.loop[0]
-    loop.step, loop.interpolant, loop.is_fixed = step, interpolant, is_fixed
-    loop.wants_rows, loop.wants_dense, loop.max_steps, loop.budget = wants_rows, wants_dense, max_steps, budget
+    loop.is_fixed, loop.wants_rows, loop.wants_dense = is_fixed, wants_rows, wants_dense
+    loop.max_steps, loop.budget, loop.watches = max_steps, budget, watches
     loop.t, loop.t_end, loop.h, loop.h_fixed, loop.h_min, loop.max_step = t, t_end, h, h, h_min, max_step
-    loop.rtol, loop.simultaneous, loop.made_jump, loop.error_old = rtol, 1e-12, 1, 1e-4
-    loop.n_stages, loop.order, loop.error_uses_end = tableau.n_stages, tableau.order, tableau.error_uses_end
-    loop.alpha, loop.beta, loop.safety = tableau.alpha, tableau.beta, 0.9
-    loop.shrink, loop.growth = tableau.shrink, tableau.growth
+    loop.rtol, loop.simultaneous, loop.safety = rtol, 1e-12, 0.9
+    _put_method(memory, tableau, step, interpolant)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
         quaternions=np.array(quaternions, np.int64),
     )
+
+
+def _put_method(memory: Memory, tableau: Any, step: int, interpolant: int) -> None:
+    """The facts of a method; the next step begins without a past."""
+    memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
+    loop = memory.loop[0]
+    loop.step, loop.interpolant = step, interpolant
+    loop.n_stages, loop.order, loop.error_uses_end = tableau.n_stages, tableau.order, tableau.error_uses_end
+    loop.alpha, loop.beta, loop.shrink, loop.growth = tableau.alpha, tableau.beta, tableau.shrink, tableau.growth
+    loop.made_jump, loop.error_old, loop.factor = 1, 1e-4, 0.0
+
+
+def with_method(memory: Memory, tableau: Any, unknowns: Unknowns, *, step: int, interpolant: int) -> Memory:
+    """The same run with another method from now on; its dense output must not have more terms."""
+    n_y, n_all = len(memory.y), len(tableau.c)
+    assert tableau.n_terms <= len(memory.dense)
+    other = memory._replace(
+        A=np.zeros((n_all, n_all)),
+        c=np.zeros(n_all),
+        E=np.zeros((len(tableau.E), n_all)),
+        D=np.zeros((len(tableau.D), n_all)),
+        stages=np.zeros((n_all, n_y)),
+        **newton_tables(tableau.n_factors, unknowns),
+    )
+    _put_method(other, tableau, step, interpolant)
+    return other
 
 
 def _sorted_times(times: Any, earliest: float) -> Array:

@@ -16,6 +16,8 @@ from pliant.system import tables
 from pliant.system.contact_rows import ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, SITE
 from pliant.system.flexible_rows import FlexibleRows
+from pliant.system.loop_rows import LoopRows
+from pliant.system.loop_tables import CLOSING, LOOP_ROW
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
@@ -53,6 +55,7 @@ def pack(model: Model) -> Packed:
     touching = ContactRows(len(limits), len(quadratures))
     touching.add_contacts(model, frames)
     touching.add_sites(model)
+    closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, frame_rows, touching)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     seats = {i: flexible.section(link.parent, link.seat.position[0]) for i, link in _on_beams(model, flexible)}
@@ -74,6 +77,8 @@ def pack(model: Model) -> Packed:
         contacts=_fill(rows(len(touching.contacts), CONTACT), touching.contacts),
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
         sites=_fill(rows(len(touching.sites), SITE), touching.sites),
+        loops=_fill(rows(len(closed.loops), LOOP_ROW), closed.loops),
+        closings=_fill(rows(len(closed.closings), CLOSING), closed.closings),
         events=events,
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
@@ -290,6 +295,7 @@ CONTACT_WIDTH = {Quantity.CONTACT: 4, Quantity.GAP: 1}
 
 def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) -> Any:
     joints = {link.joint.name: i for i, link in enumerate(model.links)}
+    loops = {loop.name: i for i, loop in enumerate(model.loops)}
     recorded = [output for output in model.outputs if not output.is_in_beam]
     outputs = rows(len(recorded), tables.OUTPUT)
     column = 0
@@ -298,6 +304,8 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
         row.count = WIDTH.get(output.quantity, 3)
         if row.quantity < Quantity.REACTION:
             row.index = frame_rows[output.of]
+        elif row.quantity == Quantity.REACTION and output.of in loops:
+            row.quantity, row.index = Quantity.LOOP, loops[output.of]
         elif row.quantity == Quantity.REACTION:
             row.index = joints[output.of]
         elif row.quantity in CONTACT_WIDTH:
@@ -322,6 +330,7 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_be
         Power.NORMAL: len(model.contacts) > 0,
         Power.FRICTION: any(contact.friction is not None for contact in model.contacts),
         Power.JOINT_FRICTION: any(link.joint.friction is not None for link in model.links),
+        Power.LOOP: len(model.loops) > 0,
     }
     return [int(kind) for kind, does in occurs.items() if does]
 
@@ -344,7 +353,7 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     )
     row.has_drives = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
-    row.needs_placement = np.any(loads.is_follower == 0) if len(loads) else False
+    row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
     is_crossing = (events.limit < 0) & (events.contact < 0) & (events.site < 0)
     row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
     row.is_planar = _is_planar(model.links, bodies)

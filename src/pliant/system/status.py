@@ -13,6 +13,7 @@ class Status(IntEnum):
     SAMPLE = 3
     PAUSE = 4
     SWITCHED = 5  # the event handler changed the phase: integrators drop their memory
+    REVIEW = 6  # the choice of the integrator may be changed
     # the loop comes back for good: what was reached is kept
     STOPPED = 10  # a user's crossing with action "stop", or a limit without stiffness
     STEP_TOO_SMALL = 11
@@ -21,6 +22,9 @@ class Status(IntEnum):
     TOO_MANY_STEPS = 14
     EVENT_NOT_LOCATED = 15
     DEFLECTED = 18  # a beam's bending exceeds twice its length; run.body says whose
+    NOT_CONVERGED = 19  # Newton's method of an implicit step
+    NOT_CLOSED = 20  # coordinates that close the loops were not found
+    SINGULAR_LOOP = 21  # conditions of loops have become dependent
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT, FRICTION, SITE
+from pliant.system.loop_tables import CLOSING, LOOP_ROW
 
 
 class JointKind(IntEnum):
@@ -30,7 +31,7 @@ class SignalKind(IntEnum):
     CYCLOID = 3  # as RAMP, but with zero rate and zero second derivative at both ends
     SINE = 4  # a + b sin(c t + d)
     CHIRP = 5  # a + b sin(phase), rate of phase going from c to d while t goes from e to f (and staying there)
-    TABLE = 6  # cubic pieces in the pool: knots, then four coefficients per piece
+    TABLE = 6  # cubic pieces in the pool: knots, then four coefficients per piece; a before, b after, c = 1: smooth
     SUM = 7  # of `count` earlier signals, listed in links
     PRODUCT = 8
 
@@ -46,6 +47,7 @@ class Power(IntEnum):
     NORMAL = 5  # contacts, along the normal
     FRICTION = 6  # contacts, along the plane
     JOINT_FRICTION = 7
+    LOOP = 8  # closed loops: what multipliers do, or the dampers of virtual springs
 
 
 class Crossing(IntEnum):
@@ -76,6 +78,7 @@ class Quantity(IntEnum):
     MOTION = 14  # all of a frame: R_WF (9), p, acceleration, spin, angular acceleration; for forces in beams
     LOAD = 15  # world components of a load; the same
     PUSH = 16  # force of a contact on its point and where it acts, world; the same
+    LOOP = 17  # wrench by the first frame of a loop on the second, at its origin, in its axes
 
 
 BODY = np.dtype(
@@ -253,7 +256,7 @@ EVENT = np.dtype(
 OUTPUT = np.dtype(
     [
         ("quantity", np.int64),
-        ("index", np.int64),  # frame, body (REACTION), first velocity (forces in joints) or first contact row
+        ("index", np.int64),  # frame, body (REACTION), first velocity (forces in joints), first contact row, or loop
         ("count", np.int64),  # columns
         ("column", np.int64),  # first column
     ],
@@ -295,6 +298,8 @@ class System(NamedTuple):
     contacts: Any
     frictions: Any
     sites: Any  # friction in joints
+    loops: Any  # closed loops
+    closings: Any  # their scalar conditions
     events: Any
     quadratures: Any  # int64: which work column each of the first z is; those of contacts follow, then friction states
     links: Any  # int64: signal rows of sums and products
@@ -322,6 +327,8 @@ def empty_system() -> System:
         contacts=rows(0, CONTACT),
         frictions=rows(0, FRICTION),
         sites=rows(0, SITE),
+        loops=rows(0, LOOP_ROW),
+        closings=rows(0, CLOSING),
         events=rows(0, EVENT),
         quadratures=np.zeros(0, np.int64),
         links=np.zeros(0, np.int64),

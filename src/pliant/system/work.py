@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
+from pliant.system.loop_tables import CLOSING_WORK
 from pliant.system.tables import Power, System, rows
 
 BODY_WORK = np.dtype(
@@ -27,7 +28,8 @@ BODY_WORK = np.dtype(
         # filled by forces/gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
-        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too
+        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too; all of denoc.py too (there in W, about
+        # mass centres: Mh, wrench, psi, 1/D, reduced joint force, what the free accelerations add)
         ("A", np.float64, (6,)),  # articulated inertia, blocks vv, vw, ww
         ("B", np.float64, (9,)),
         ("C", np.float64, (6,)),
@@ -57,6 +59,13 @@ BODY_WORK = np.dtype(
         # private to formulations/gibbs_appell.py; all in B
         ("bv", np.float64, (3,)),  # z with prescribed accelerations; at a root with gravity [m/s^2]
         ("bw", np.float64, (3,)),  # [rad/s^2]
+        # private to formulations/denoc.py; all in W
+        ("Q", np.float64, (9,)),  # R_WB
+        ("d", np.float64, (3,)),  # from the body origin to the mass centre [m]
+        ("r", np.float64, (3,)),  # from the parent's mass centre to this one [m]
+        ("s", np.float64, (3,)),  # w x (w x d) [m/s^2]
+        ("td_v", np.float64, (3,)),  # rate of the twist while free accelerations vanish: mass centre [m/s^2]
+        ("td_w", np.float64, (3,)),  # [rad/s^2]
     ],
     align=True,
 )
@@ -96,12 +105,28 @@ SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.fl
 RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
+        ("open_formulation", np.int64),  # the same without closed loops
+        ("closure", np.int64),  # how loops are closed: Closure
+        ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
+        ("settle", np.int64),  # address of the DERIVATIVE kernel that treats the end of a good step, 0: none
+        (
+            "conditions",
+            np.int64,
+        ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
+        ("n_evaluations", np.int64),  # of the derivative by settle
+        ("n_closed", np.int64),  # independent conditions; filled by closures/multipliers.py
+        ("n_dependent", np.int64),  # dependent velocities; filled by closures/reduced.py
+        ("loop_form", np.int64),  # of virtual springs: SpringForm
+        ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
+        ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
+        ("baumgarte", np.float64),  # rate at which what is open closes, 0: not at all [1/s]
         ("prepare", np.int64),  # address of the STATE kernel of kinematics and forces
         ("set_phase", np.int64),  # address of the STATE kernel of the phase that a state alone tells
         ("solve", np.int64),  # address of the ACCELERATION kernel that adds the stick forces
         ("derivative", np.int64),  # address of the DERIVATIVE kernel
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
+        ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it
         ("body", np.int64),  # where a kernel failed
         ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
         ("n_sticking", np.int64),  # unknown stick forces
@@ -126,6 +151,20 @@ class Work(NamedTuple):
     sites: Any
     stick: Any  # (2 n, n) matrix of the stick forces, and its factor; filled by contact/stick.py
     stick_force: Any  # (3, n) stick forces, accelerations without them, right side
+    # closed loops, m conditions
+    closings: Any  # one row per condition
+    gram: Any  # (2 m, m) W = A M^-1 A^T and its factor; this and the next three filled by closures/multipliers.py
+    lift: Any  # (m + 1, n_v) rows of M^-1 A^T, and vdot without multipliers
+    closing_vectors: Any  # (3, 2 m) second rates without multipliers, right side, scales
+    closing_order: Any  # int64 (m) order of the factor's rows
+    conditions: Any  # (m, n_v) A; this and the rest filled by closures/reduced.py
+    frame_jacobian: Any  # (6, n_v) scratch
+    elimination: Any  # (m, n_v) scratch
+    response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
+    dependent: Any  # (m, m) factors of independent conditions and dependent velocities
+    dependent_pivots: Any  # int64 (m)
+    condition_order: Any  # int64 (m) independent conditions first
+    column_order: Any  # int64 (n_v) dependent velocities first
     inputs: Any  # held commands of the controllers [N, N m]
     power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
@@ -146,6 +185,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_phases = len(system.limits) + len(system.contacts) + len(system.sites)
     n_stick = 2 * len(system.contacts) + len(system.sites)
+    m = len(system.closings)
     dofs = rows(n_v, DOF_WORK)
     dofs.is_driven = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
@@ -164,6 +204,19 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         sites=rows(len(system.sites), SITE_WORK),
         stick=np.zeros((2 * n_stick, n_stick)),
         stick_force=np.zeros((3, n_stick)),
+        closings=rows(m, CLOSING_WORK),
+        gram=np.zeros((2 * m, m)),
+        lift=np.zeros((m + 1, n_v)),
+        closing_vectors=np.zeros((3, 2 * m)),
+        closing_order=np.zeros(m, np.int64),
+        conditions=np.zeros((m, n_v)),
+        frame_jacobian=np.zeros((6, n_v)),
+        elimination=np.zeros((m, n_v)),
+        response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
+        dependent=np.zeros((m, m)),
+        dependent_pivots=np.zeros(m, np.int64),
+        condition_order=np.zeros(m, np.int64),
+        column_order=np.zeros(n_v, np.int64),
         inputs=np.zeros(n_inputs),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),

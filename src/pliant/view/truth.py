@@ -40,6 +40,8 @@ STATS = {
     "rejected": ("rejected steps", ""),
     "evaluations": ("evaluations of the equations of motion", ""),
     "events": ("instants with events", ""),
+    "jacobians": ("Jacobians formed", ""),
+    "factorisations": ("factorisations in Newton's method", ""),
     "wall_s": ("computing time", ""),
     "compile_s": ("getting ready (compiling or loading)", ""),
 }
@@ -54,6 +56,16 @@ OPTIONS = {
     "max_steps": ("most steps", ""),
     "sample": ("rows every", "s"),
     "dense": ("dense output", ""),
+    "rho_inf": ("rest of fast motion per step, rho_inf", ""),
+    "alpha": ("numerical damping, alpha", ""),
+    "beta": ("Newmark's beta", ""),
+    "gamma": ("Newmark's gamma", ""),
+    "closure": ("closure of the loops", ""),
+    "closure_stiffness": ("stiffness of virtual springs", "N/m"),
+    "closure_damping": ("damping of virtual springs", "N s/m"),
+    "closure_form": ("form of virtual springs", ""),
+    "closure_prestretch": ("virtual springs pre-stretched", ""),
+    "baumgarte": ("rate at which loops are closed", "1/s"),
 }
 
 

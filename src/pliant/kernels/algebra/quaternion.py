@@ -3,6 +3,7 @@
 import math
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.vec3 import add, cross, dot, scale
 
 
 @kernel
@@ -43,3 +44,31 @@ def rotation_vector(q, i):
     # angle / sin(angle / 2), whose limit at 0 is 2 / w
     factor = 2.0 * math.atan2(s, w) / s if s > 1e-12 * w else 2.0 / w
     return (factor * x, factor * y, factor * z)
+
+
+@kernel
+def quaternion_turn(q, i, turn, out):
+    """out = q[i:i+4] after a turn (axis times angle) in child axes."""
+    half = 0.5 * math.sqrt(dot(turn, turn))
+    # sin(half) / angle, whose limit at 0 is 1/2
+    s = 0.5 * math.sin(half) / half if half > 1e-8 else 0.5
+    c = math.cos(half)
+    a, b, d = s * turn[0], s * turn[1], s * turn[2]
+    x, y, z, w = q[i], q[i + 1], q[i + 2], q[i + 3]
+    out[i] = x * c + w * a + y * d - z * b
+    out[i + 1] = y * c + w * b + z * a - x * d
+    out[i + 2] = z * c + w * d + x * b - y * a
+    out[i + 3] = w * c - x * a - y * b - z * d
+
+
+@kernel
+def turn_mean(turn, u):
+    """Mean of R(s turn) u over s = 0 .. 1: the way along u in axes that turn meanwhile."""
+    square = dot(turn, turn)
+    angle = math.sqrt(square)
+    if angle > 1e-3:
+        first, second = (1.0 - math.cos(angle)) / square, (angle - math.sin(angle)) / (square * angle)
+    else:
+        first, second = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    across = cross(turn, u)
+    return add(u, add(scale(first, across), scale(second, cross(turn, across))))

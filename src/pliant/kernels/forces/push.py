@@ -1,4 +1,4 @@
-"""Forces given in world axes at a world location, into the external wrench of a body."""
+"""Forces and couples given in world axes, into the external wrench of a body."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul_t, put, sub, vec
@@ -10,6 +10,20 @@ def clear_wrenches(system, work):
     for i in range(len(system.bodies)):
         put(work.bodies[i].f, (0.0, 0.0, 0.0))
         put(work.bodies[i].n, (0.0, 0.0, 0.0))
+
+
+@kernel
+def turn(system, work, frame, couple):
+    """Let a world couple act on the body (the section) of a frame; bodies are placed."""
+    body, point = system.frames[frame].body, system.frames[frame].point
+    if body < 0:
+        return
+    x = work.bodies[body]
+    n = mul_t(mat(x.R_WB), couple)
+    if point >= 0:
+        push_section(system, work, point, (0.0, 0.0, 0.0), n)
+        return
+    put(x.n, add(vec(x.n), n))
 
 
 @kernel

@@ -73,7 +73,8 @@ def elementary(signal, pool, t, segment):
         height = signal.b - signal.a
         return signal.a + height * x, height * x1, height * x2
     if kind == SignalKind.TABLE:
-        return table_value(signal, pool, t, segment)
+        # steps may pass the knots of a smooth table
+        return table_value(signal, pool, t, t if signal.c > 0.0 else segment)
     phase, rate, slope = signal.c * t + signal.d, signal.c, 0.0
     if kind == SignalKind.CHIRP:
         phase, rate, slope = chirp_phase(signal, t, segment)

@@ -19,7 +19,7 @@ call_interpolant = INTERPOLANT.call
 call_switch = SWITCH.call
 
 OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUFFER_FULL), int(Status.SAMPLE)
-PAUSE, SWITCHED = int(Status.PAUSE), int(Status.SWITCHED)
+PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
 STEP_TOO_SMALL, NOT_FINITE = int(Status.STEP_TOO_SMALL), int(Status.NOT_FINITE)
 TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT_NOT_LOCATED)
 
@@ -30,6 +30,8 @@ MAX_REDOS = 6  # steps to land on one event
 MAX_STANDING = 100  # events in a row at one instant
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
+STABLE = 6.1  # h times eigenvalue at the bound of stability of DOP853
+MOST_MILD = 6  # steps off that bound that forget those at it
 
 
 @routine
@@ -133,6 +135,9 @@ def restart(system, work, memory):
         events.renew_sides(system.events, memory.event_values, memory.fired, loop.has_moved, memory.side)
     loop.error_old = LEAST_ERROR
     loop.made_jump = 0
+    loop.dropped = 2 if loop.was_switched == 1 or loop.n_steps == 0 else 1
+    if loop.was_switched == 1:
+        loop.n_stiff = 0
     if loop.is_fixed == 1 or (loop.h > 0.0 and loop.was_switched == 0):
         return OK
     # II.4, 'starting step size'
@@ -178,6 +183,8 @@ def rejected(loop, h, status):
     """Shorter step after a rejection; a failed evaluation may be just a bad trial."""
     loop.n_rejected += 1
     loop.was_rejected = 1
+    if loop.factor > 0.0:
+        return h * min(loop.factor, loop.safety)
     if status != OK:
         return 0.25 * h
     return h * min(max(loop.shrink, loop.safety * loop.error ** (-loop.alpha)), loop.safety)
@@ -188,7 +195,9 @@ def control(loop, h, wanted):
     """Next trial step from the error of an accepted one; after a cut step the step wanted before is good again."""
     if loop.is_fixed == 1:
         return
-    factor = loop.safety * max(loop.error, 1e-10) ** (-loop.alpha) * loop.error_old**loop.beta
+    factor = loop.factor
+    if factor == 0.0:
+        factor = loop.safety * max(loop.error, 1e-10) ** (-loop.alpha) * loop.error_old**loop.beta
     factor = max(loop.shrink, min(factor, loop.growth))
     if loop.was_rejected == 1:
         factor = min(factor, 1.0)
@@ -236,6 +245,8 @@ def trial(system, work, memory):
         status, is_near = call_stepper(loop.step, (system, work, memory, loop.t, h)), False
         if status == OK and loop.error <= 1.0:
             normalise(memory.quaternions, memory.y_new, memory.f_new)
+            if work.run[0].settle != 0:
+                status = call_derivative(work.run[0].settle, (system, work, loop.t + h, memory.y_new, memory.f_new))
             is_near = has_events and loop.target < 0 and events.are_near(system, work, memory, h)
             if loop.wants_dense == 1 or is_near:
                 status = call_interpolant(loop.interpolant, (system, work, memory, loop.t, h))
@@ -302,6 +313,18 @@ def switch(system, work, memory):
 
 
 @routine
+def watch(loop):
+    """Count the steps whose length stability decides (Hairer and Wanner II, IV.2)."""
+    if loop.stiffness > STABLE:
+        loop.n_stiff += 1
+        loop.n_mild = 0
+    else:
+        loop.n_mild += 1
+        if loop.n_mild >= MOST_MILD:
+            loop.n_stiff = 0
+
+
+@routine
 def one_step(system, work, memory):
     """One accepted step with the event that may end it."""
     loop = memory.loop[0]
@@ -324,6 +347,8 @@ def one_step(system, work, memory):
         loop.n_steps += 1
         copy(memory.y_new, memory.y)
         copy(memory.f_new, memory.f)
+        if loop.watches > 0:
+            watch(loop)
         record_row(loop, memory.y, work.inputs, memory.rows)
     if memory.fired.shape[0] > 0:
         events.take(memory.event_values, G, events.G_START)
@@ -355,6 +380,9 @@ def advance(system, work, memory):
             return SAMPLE
         if is_full(loop, n_rows, n_pieces, n_log, memory.fired.shape[0], memory.phase_times.shape[0]):
             return BUFFER_FULL
+        if 0 < loop.watches <= loop.n_stiff or 0 < loop.review <= loop.n_steps:
+            loop.n_stiff = loop.review = 0
+            return REVIEW
         if loop.n_steps >= last:
             return PAUSE
         if loop.n_steps >= loop.max_steps:

@@ -1,4 +1,4 @@
-"""Butcher tableaus as data; numpy only. One row each, checked when it is made.
+"""Methods as data: Butcher tableaus, and the facts of implicit methods; numpy only. Checked when they are made.
 
 Every row ends in the derivative at the end of the step (stage n_stages: A row = weights, c = 1): it is the first stage
 of the next step, whatever the method, and dense output needs it. Extra stages for dense output follow.
@@ -7,17 +7,18 @@ authors' DOPRI5 and DOP853; Fehlberg, NASA TR R-315 (1969); bootstrapped quartic
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+ALPHA_FAMILY = ("generalised_alpha", "hht", "newmark")
 Sparse = Mapping[int, float]
 
 
 class Tableau(NamedTuple):
-    """One explicit Runge-Kutta method with its error estimate, dense output and step control."""
+    """One method: its order, dense output, step control; of explicit Runge-Kutta methods the coefficients too."""
 
     name: str
     order: int
@@ -33,6 +34,8 @@ class Tableau(NamedTuple):
     beta: float
     shrink: float  # least and largest factor between steps
     growth: float
+    is_adaptive: bool
+    n_factors: int = 0  # matrices that Newton's method factors (a complex one counts twice); 0: explicit
 
 
 def _matrix(sparse_rows: Sequence[Sparse], width: int) -> Array:
@@ -87,6 +90,16 @@ def _tableau(
         beta=beta,
         shrink=shrink,
         growth=growth,
+        is_adaptive=len(E) > 0,
+    )
+
+
+def _implicit(name: str, order: int, dense_order: int, n_rows: int, n_terms: int, **more: Any) -> Tableau:
+    """A method whose coefficients are in its own file; n_rows: of memory.stages that it uses."""
+    facts = {"error_uses_end": False, "alpha": 0.25, "beta": 0.0, "shrink": 0.1, "growth": 8.0} | more
+    none = np.zeros((0, n_rows))
+    return Tableau(
+        name, order, dense_order, 0, np.zeros((n_rows, n_rows)), np.zeros(n_rows), none, none, n_terms, **facts
     )
 
 
@@ -351,4 +364,12 @@ DOP853 = _tableau(
     "dop853", 8, 12, _DOP853_A, _DOP853_C, _DOP853_E, _DOP853_D, dense_order=7, beta=0.25 / 8, shrink=0.333, growth=6.0
 )
 
-TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4)}
+# --- implicit methods ---------------------------------------------------------------------------------------------
+
+RADAU = _implicit("radau", 5, 5, 14, 5, is_adaptive=True, n_factors=3)
+_ALPHA = _implicit("generalised_alpha", 2, 2, 3, 4, is_adaptive=False, n_factors=1)
+
+TABLEAUS = {
+    tableau.name: tableau
+    for tableau in (DOP853, DOPRI5, RKF45, RK4, RADAU, *(_ALPHA._replace(name=name) for name in ALPHA_FAMILY))
+}

@@ -5,7 +5,12 @@ S and all vectors in child axes unless the name says otherwise."""
 import math
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.quaternion import quaternion_matrix, quaternion_rate
+from pliant.kernels.algebra.quaternion import (
+    quaternion_matrix,
+    quaternion_rate,
+    quaternion_turn,
+    turn_mean,
+)
 from pliant.kernels.algebra.vec3 import add, add_mat, cross, mat, matmul, mul, put, scale, scale_mat, vec
 from pliant.system.tables import JointKind
 
@@ -123,3 +128,24 @@ def rates(system, q, v, qdot):
         if body.flex >= 0:
             for m in range(system.flexes[body.flex].m):
                 qdot[i + body.n_q + m] = v[j + body.n_v + m]
+
+
+@kernel
+def move_along(system, q, w, q_new):
+    """Every joint moved along constant velocities w for unit time; quasi-velocities on the curve they describe."""
+    for k in range(len(system.bodies)):
+        body = system.bodies[k]
+        i, j = body.q, body.v
+        if body.kind == JointKind.SPHERICAL:
+            quaternion_turn(q, i, (w[j], w[j + 1], w[j + 2]), q_new)
+        elif body.kind == JointKind.FLOATING:
+            turn = (w[j + 3], w[j + 4], w[j + 5])
+            way = mul(quaternion_matrix(q, i + 3), turn_mean(turn, (w[j], w[j + 1], w[j + 2])))
+            put(q_new[i:], add((q[i], q[i + 1], q[i + 2]), way))
+            quaternion_turn(q, i + 3, turn, q_new)
+        else:
+            for m in range(body.n_v):
+                q_new[i + m] = q[i + m] + w[j + m]
+        if body.flex >= 0:
+            for m in range(system.flexes[body.flex].m):
+                q_new[i + body.n_q + m] = q[i + body.n_q + m] + w[j + body.n_v + m]

@@ -1,0 +1,294 @@
+"""Coordinates and velocities that close the loops, from a rough guess, with chosen joints kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.dynamics import Prepared, prepare
+from pliant.errors import ModelError
+from pliant.model.messages import closest, listed
+from pliant.model.model import Model
+from pliant.model.tree import model_size
+from pliant.states import as_state
+
+Array = NDArray[np.float64]
+MOST_STEPS = 100
+LONGEST = 0.5  # of a step [rad, size of the model]
+CLOSED = 1e-14  # of the scales: as closed as rounding lets
+OPEN = 1e-10  # of the scales: not closed
+DEPENDENT = 1e-8  # of the largest singular value
+NEARBY = 1e-2  # [rad, size]: where a rank is compared with that of the start
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """How a mechanism can move at a pose."""
+
+    velocities: int  # that are free in the open tree
+    conditions: int  # of all loops
+    rank: int  # independent ones
+
+    @property
+    def freedom(self) -> int:
+        return self.velocities - self.rank
+
+
+class Loops:
+    """The conditions of a model's loops as numpy sees them; scaled, so that 1 is the size of the model."""
+
+    def __init__(self, handle: Prepared) -> None:
+        from pliant.kernels import _jit, shift
+        from pliant.kernels.closures import conditions, reduced
+
+        self.handle, self.model = handle, handle.model
+        self._errors, self._jacobians = _jit.entry(conditions.loop_errors), _jit.entry(reduced.loop_jacobians)
+        self._second = _jit.entry(conditions.second_rates)
+        self._shift = _jit.entry(shift.shift)
+        self.scales = handle.system.closings.scale.copy()
+        self.size = model_size(self.model)
+        dofs = handle.system.dofs
+        self.is_free = dofs.motion < 0
+
+    def errors(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Values and rates of all conditions along rows of q and v, or of one state."""
+        m = len(self.scales)
+        rows = np.empty((len(np.atleast_2d(q)), 2 * m))
+        self._errors(*self.handle.refs, np.atleast_2d(q).copy(), np.atleast_2d(v).copy(), rows)
+        out = rows if np.ndim(q) == 2 else rows[0]
+        return out[..., :m].copy(), out[..., m:].copy()
+
+    def jacobian(self, q: Array) -> Array:
+        """A, (conditions, n_v)."""
+        m, n = len(self.scales), len(self.is_free)
+        out = np.empty((1, m * n))
+        self._jacobians(*self.handle.refs, q[None, :].copy(), np.zeros((1, n)), out)
+        return out.reshape(m, n)
+
+    def second_rates(self, q: Array, v: Array) -> Array:
+        """A' v."""
+        out = np.empty((1, len(self.scales)))
+        self._second(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), out)
+        return np.asarray(out[0])
+
+    def moved(self, q: Array, w: Array) -> Array:
+        """q after velocities w have acted for unit time."""
+        new = np.empty_like(q)
+        self._shift(self.handle.refs[0], q, w, new)
+        for four in self.model.quaternions:
+            new[four] /= np.linalg.norm(new[four])
+        return new
+
+    def close(self, q: Array, free: NDArray[np.bool_], wanted: Array | None = None) -> Array:
+        """q on the loops (or with these values of the conditions), as near as Gauss-Newton steps of least length go."""
+        still, n = np.zeros(len(self.is_free)), len(self.is_free)
+        wanted = np.zeros(len(self.scales)) if wanted is None else wanted
+        lengths = self._lengths()
+        size = np.inf
+        for _ in range(MOST_STEPS):
+            gap = (self.errors(q, still)[0] - wanted) / self.scales
+            if np.max(np.abs(gap), initial=0.0) >= 0.9 * size and size < 1e-12:
+                break
+            size = float(np.max(np.abs(gap), initial=0.0))
+            if size <= CLOSED:
+                break
+            A = self.jacobian(q) / self.scales[:, None] * lengths
+            w = np.zeros(n)
+            w[free] = -np.linalg.lstsq(A[:, free], gap, rcond=DEPENDENT)[0]
+            w *= min(1.0, LONGEST / max(np.max(np.abs(w)), 1e-300))
+            # shorter where the whole step does not help
+            share = 1.0
+            while share > 1e-4:
+                trial = self.moved(q, share * w * lengths)
+                there = (self.errors(trial, still)[0] - wanted) / self.scales
+                if np.linalg.norm(there) < np.linalg.norm(gap) or size < 1e-12:
+                    break
+                share *= 0.5
+            if share <= 1e-4:
+                break
+            q = trial
+        return q
+
+    def _lengths(self) -> Array:
+        """What one unit of each velocity is compared with: 1 rad, or the size."""
+        from pliant.options import tolerances
+
+        return tolerances(self.model, 0, 1.0)[len(self.model.coordinates) :]
+
+    def fitted(self, q: Array, v: Array, free: NDArray[np.bool_], rates: Array | None = None) -> Array:
+        """v with these rates of the conditions (default zero), as near as may be."""
+        lengths = self._lengths()
+        A = self.jacobian(q) / self.scales[:, None] * lengths
+        gap = A @ (v / lengths) - (0.0 if rates is None else rates / self.scales)
+        w = np.zeros(len(v))
+        w[free] = -np.linalg.lstsq(A[:, free], gap, rcond=DEPENDENT)[0]
+        return v + w * lengths
+
+    def rank(self, q: Array) -> int:
+        """Independent conditions at a pose, of those that free velocities can meet."""
+        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self._lengths()[self.is_free]
+        values = np.linalg.svd(A, compute_uv=False)
+        return int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
+
+    def nearby(self, q: Array) -> Array:
+        """Another closed pose a little way off, along a direction in which the mechanism can move."""
+        lengths, free = self._lengths(), self.is_free
+        A = (self.jacobian(q) / self.scales[:, None] * lengths)[:, free]
+        _, values, rows = np.linalg.svd(A, full_matrices=True)
+        rank = int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
+        w = np.zeros(len(free))
+        w[free] = rows[rank:].T @ np.random.default_rng(0).normal(size=rows.shape[0] - rank)
+        w *= NEARBY / max(np.max(np.abs(w)), 1e-300)
+        return self.close(self.moved(q, w * lengths), free)
+
+    def choose(self, q: Array, v: Array) -> None:
+        """Let the minimal coordinates be chosen at a pose."""
+        from pliant.kernels import _jit
+        from pliant.kernels.closures import reduced
+
+        self.handle.work.run[0].n_dependent = 0
+        _jit.entry(reduced.choose_at)(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), np.empty((1, 1)))
+
+    def open_loops(self, q: Array) -> list[tuple[str, float, bool]]:
+        """Loops that are not closed: name, largest error, whether it is an angle."""
+        values, _ = self.errors(q, np.zeros(len(self.is_free)))
+        found = []
+        for loop, row in zip(self.model.loops, self.handle.system.loops, strict=True):
+            part = slice(row.row, row.row + row.n_rows)
+            sizes = np.abs(values[part]) / self.scales[part]
+            if len(sizes) and sizes.max() > OPEN:
+                k = part.start + int(np.argmax(sizes))
+                found.append((loop.name, float(abs(values[k])), bool(self.handle.system.closings[k].kind == 2)))
+        return found
+
+
+def kept_velocities(model: Model, keep: Collection[str]) -> NDArray[np.bool_]:
+    """Which velocities belong to these joints (or columns)."""
+    known = [link.joint.name for link in model.links]
+    for name in keep:
+        if name not in known and name not in model.velocities:
+            raise ModelError(f"keep: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
+    chosen = np.zeros(len(model.velocities), bool)
+    for link in model.links:
+        if link.joint.name in keep:
+            chosen[link.v_slice] = True
+    for j, name in enumerate(model.velocities):
+        chosen[j] |= name in keep
+    return chosen
+
+
+def assemble(
+    model: Model,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    *,
+    keep: Collection[str] | Mapping[str, float] | None = None,
+) -> tuple[Array, Array]:
+    """(q, v) on the loops, as near as may be to those given (default: the model's start).
+
+    keep: joints that stay as they are, or {joint: value} that take these values first (default: the model's own keep);
+    joints with a prescribed motion stay on it. Forward kinematics of a parallel robot: keep the motors; inverse
+    kinematics: keep the platform."""
+    handle = prepare(model)
+    q, v = as_state(model, model.q0 if q is None else q, model.v0 if v is None else v)
+    keep = model.keep if keep is None else keep
+    chosen = kept_velocities(model, keep)
+    if isinstance(keep, Mapping):
+        for name, value in keep.items():
+            q[_columns(model, name)] = value
+    if not model.loops:
+        return q, v
+    loops = Loops(handle)
+    q, v = on_signals(handle, q, v)
+    return closed_start(loops, q, v, loops.is_free & ~chosen)
+
+
+def _columns(model: Model, name: str) -> slice:
+    for link in model.links:
+        if link.joint.name == name:
+            return link.q_slice
+    k = model.coordinates.index(name)
+    return slice(k, k + 1)
+
+
+def on_signals(handle: Prepared, q: Array, v: Array) -> tuple[Array, Array]:
+    """Prescribed coordinates where their signals are at the start."""
+    dofs, work = handle.system.dofs, handle.work
+    if np.any(dofs.motion >= 0):
+        handle.inverse_dynamics(q, v, np.zeros(len(v)))  # evaluates the signals
+        for j in np.flatnonzero(dofs.motion >= 0):
+            q[dofs[j].q], v[j] = work.signals[dofs[j].motion].s, work.signals[dofs[j].motion].sdot
+    return q, v
+
+
+def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """q and v on the loops; refused with the loop that cannot be closed."""
+    values, rates = loops.errors(q, v)
+    if np.max(np.abs(values) / loops.scales, initial=0.0) > 4 * CLOSED:
+        q = loops.close(q, free)
+    left = loops.open_loops(q)
+    if left:
+        model = loops.model
+        told = "; ".join(f"{name!r} stays {size:.3g} {'rad' if is_turn else 'm'} open" for name, size, is_turn in left)
+        held = [name for name, is_free in zip(model.velocities, free, strict=True) if not is_free]
+        kept = f" while {listed(held)} stay as they are" if held else ""
+        raise ModelError(
+            f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; "
+            "start nearer to a pose that closes, or check lengths and frames"
+        )
+    if np.max(np.abs(loops.errors(q, v)[1]) / loops.scales, initial=0.0) > 4 * CLOSED:
+        v = loops.fitted(q, v, free)
+        rates = loops.errors(q, v)[1] / loops.scales
+        if np.max(np.abs(rates)) > OPEN * max(1.0, np.max(np.abs(v))):
+            name = loops.model.loops[int(loops.handle.system.closings[int(np.argmax(np.abs(rates)))].loop)].name
+            raise ModelError(
+                f"model {loops.model.name!r}: the velocities at the start tear loop {name!r} apart; "
+                "give others, or keep fewer joints"
+            )
+    return q, v
+
+
+def mobility(model: Model, q: ArrayLike | None = None) -> Mobility:
+    """How many velocities, conditions and independent conditions a mechanism has at a pose (default: its start)."""
+    loops = Loops(prepare(model))
+    pose = assemble(model)[0] if q is None else as_state(model, q, np.zeros(len(model.velocities)))[0]
+    return Mobility(int(loops.is_free.sum()), len(loops.scales), loops.rank(pose))
+
+
+def check_mobility(loops: Loops, q: Array) -> None:
+    """Refuse what cannot move, and starts in singular poses."""
+    model, rank = loops.model, loops.rank(q)
+    n = int(loops.is_free.sum())
+    if n == rank and np.all(loops.is_free):
+        raise ModelError(
+            f"model {model.name!r}: its loops leave no motion ({n} velocities, {rank} independent conditions); "
+            "leave a loop out, or choose kinds that hold less"
+        )
+    if n > rank and loops.rank(loops.nearby(q)) > rank:
+        raise ModelError(
+            f"model {model.name!r}: the start is a singular pose: {rank} independent conditions there, more a little "
+            "way off, so that the loops do not tell how it moves; start beside it"
+        )
+
+
+def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool) -> tuple[Array, Array]:
+    """The start of a run: closed, unless virtual springs hold a start that the caller has given open on purpose.
+
+    Also chooses the dependent coordinates of minimal ones."""
+    if not handle.model.loops:
+        return state
+    handle.closure.enter_again(handle.work.run[0])
+    loops = Loops(handle)
+    q, v = on_signals(handle, *state)
+    if not (is_given and handle.closure.method.name == "springs"):
+        q, v = closed_start(loops, q, v, loops.is_free & ~kept_velocities(handle.model, handle.model.keep))
+        check_mobility(loops, q)
+    if handle.closure.method.name == "reduced":
+        loops.choose(q, v)
+    elif handle.closure.method.name == "implicit":
+        handle.forward_dynamics(q, v)
+        handle.closure.give(handle.work.run[0])
+    return q, v

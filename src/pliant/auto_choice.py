@@ -1,0 +1,85 @@
+"""What integrator="auto" does: dop853, and radau from when on the equations are stiff, as long as that pays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from pliant.system.memory import Memory
+from pliant.system.status import Status
+
+EXPLICIT, IMPLICIT = "dop853", "radau"
+# steps at the bound of stability, hardly any off it, in one phase: 15 in Hairer's code, but an impact that makes beams
+# ring has dozens, and then it does not pay
+STIFF_STEPS = 60
+MOST_UNKNOWNS = 300  # beyond, dense factors take longer than they save
+TRIAL = 60  # steps after which the cost is looked at
+EXPLICIT_COST = 15.0  # evaluations of a step of dop853, with dense output
+
+
+class AutoChoice:
+    """The integrator in use, and what the other one took. Decides by counts only, so that runs repeat to the bit."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._h = 0.0  # [s] step of the explicit method when it was left
+        self._begun = (0.0, 0.0)  # t and cost when the implicit one began
+        self._wait = 10 * TRIAL  # steps before stiffness is looked for again, after a trial that did not pay
+
+    def review(self, memory: Memory) -> str:
+        """The integrator to go on with, "" for the same."""
+        loop = memory.loop[0]
+        if self.name == EXPLICIT:
+            if loop.watches == 0:  # the wait is over
+                loop.watches = STIFF_STEPS
+                return ""
+            if sum(memory.atol < float("inf")) // 2 > MOST_UNKNOWNS:
+                loop.watches = 0
+                return ""
+            self.name, self._h = IMPLICIT, float(loop.h)
+            self._begun = (float(loop.t), float(loop.n_evaluations))
+            loop.watches, loop.review = 0, loop.n_steps + TRIAL
+            return IMPLICIT
+        t, cost = self._begun
+        is_dearer = (implicit_cost(memory) - cost) * self._h > EXPLICIT_COST * (float(loop.t) - t)
+        if is_dearer:
+            return self.go_back(memory)
+        self._begun = (float(loop.t), implicit_cost(memory))
+        loop.review = loop.n_steps + TRIAL
+        return ""
+
+    def may_go_back(self, status: Status) -> bool:
+        """Whether a failure may be one of the implicit method only."""
+        return self.name == IMPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
+
+    def go_back(self, memory: Memory) -> str:
+        """The explicit method, which will not look for stiffness for a while."""
+        loop = memory.loop[0]
+        self.name, loop.h, loop.review = EXPLICIT, self._h, loop.n_steps + self._wait
+        self._wait *= 10
+        return EXPLICIT
+
+
+def implicit_cost(memory: Memory) -> float:
+    """Evaluations, and linear algebra in units of them (measured: an evaluation of n velocities about 80 n ns)."""
+    newton, m = memory.newton[0], len(memory.jacobian)
+    return float(memory.loop[0].n_evaluations + newton.n_factors * m**2 / 100 + newton.n_iterations * m / 16)
+
+
+def words_for(integrators: Sequence[tuple[float, str]]) -> str:
+    """'dop853, radau from 0.0123 s'."""
+    (_, first), *others = integrators
+    shown = [f"{name} from {t:.4g} s" for t, name in others[:3]]
+    more = [f"{len(others) - 3} more changes"] if len(others) > 3 else []
+    return ", ".join([first, *shown, *more])
+
+
+def say_if_compiling(name: str, t: float) -> None:
+    """A change in the middle of a run may have to compile: then say why it takes a while."""
+    from pliant.kernels import _jit
+
+    if name == IMPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(name):
+        print(
+            f"pliant: stiff from t = {t:.4g} s on; compiling {name}, once on this machine (about 10 s) ...",
+            file=sys.stderr,
+        )

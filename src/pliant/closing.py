@@ -1,0 +1,121 @@
+"""How the loops of a model are closed: the choice of a closure and its numbers, put where kernels look for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.methods import CLOSURES, Method, find_method
+from pliant.system.loop_tables import Closure, SpringForm
+
+FORMS = {"elongation": 0, "loop-difference": 1, "polar": 2, "squared": 3}  # words for SpringForm
+# options of simulate and their defaults
+CLOSURE_OPTIONS: dict[str, Any] = {
+    "closure": "auto",
+    "closure_stiffness": 1e6,
+    "closure_damping": 0.0,
+    "closure_form": "elongation",
+    "closure_prestretch": False,
+    "baumgarte": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Closing:
+    """A closure with its numbers."""
+
+    name: str = "auto"  # row of methods.CLOSURES
+    stiffness: float = 1e6  # of springs [N/m, N m/rad]
+    damping: float = 0.0  # of springs [N s/m, N m s/rad]
+    form: str = "elongation"  # of springs: a key of FORMS
+    prestretch: bool = False  # springs start as the multipliers would stretch them
+    baumgarte: float = 0.0  # of multipliers [1/s]
+
+    @property
+    def method(self) -> Method:
+        return find_method("closure", self.name)
+
+    def enter(self, run: Any) -> None:
+        """Put addresses and numbers into work.run, where run.formulation is that of the open tree."""
+        run.open_formulation = run.formulation
+        run.loop_stiffness, run.loop_damping, run.baumgarte = self.stiffness, self.damping, self.baumgarte
+        run.loop_form = SpringForm(FORMS[self.form])
+        if self.method.name == "springs":
+            run.closure = Closure.SPRINGS
+        else:
+            self.solve(run)
+
+    def enter_again(self, run: Any) -> None:
+        """As it was before the multipliers were given to an integrator."""
+        if self.method.name == "implicit":
+            self.solve(run)
+
+    def solve(self, run: Any) -> None:
+        """Multipliers from the equations of motion."""
+        address = _addresses()
+        run.closure, run.formulation = Closure.SOLVED, address("multipliers", "close")
+        run.impose = run.settle = run.conditions = 0
+        if self.method.name == "reduced":
+            run.impose, run.settle = address("reduced", "impose"), address("reduced", "choose")
+        elif self.method.name == "multipliers" and self.baumgarte == 0.0:
+            run.settle = address("multipliers", "project")
+
+    def give(self, run: Any) -> None:
+        """Multipliers as the integrator puts them; those of work are the first."""
+        run.closure, run.formulation = Closure.GIVEN, run.open_formulation
+        run.conditions = _addresses()("given", "conditions")
+
+
+def _addresses() -> Callable[[str, str], int]:
+    import importlib
+
+    from pliant.kernels import _jit
+
+    return lambda module, name: _jit.address(
+        getattr(importlib.import_module(f"pliant.kernels.closures.{module}"), name)
+    )
+
+
+def without_idle(options: dict[str, Any]) -> dict[str, Any]:
+    """Options but those that the closure chosen does not look at."""
+    used = find_method("closure", options["closure"]).options if options["closure"] else ()
+    idle = [key for key in CLOSURE_OPTIONS if key not in used and (key != "closure" or not options["closure"])]
+    return {key: value for key, value in options.items() if key not in idle}
+
+
+def closing_of(options: dict[str, Any]) -> Closing:
+    """As checked options say."""
+    if options["closure"] is None:
+        return Closing()
+    names = ("closure", "closure_stiffness", "closure_damping", "closure_form", "closure_prestretch", "baumgarte")
+    return Closing(*(options[name] for name in names))
+
+
+def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: dict[str, Any], scheme: Method) -> None:
+    """The closure is known, fits the integrator, and takes the numbers given. name: of the model."""
+    row = find_method("closure", options["closure"])
+    asked = [key for key, default in CLOSURE_OPTIONS.items() if given.get(key, default) != default]
+    if not has_loops:
+        if asked:
+            raise ModelError(f"{asked[0]} has no effect: model {name!r} has no loops; leave it out")
+        options["closure"] = None
+        return
+    for key in asked:
+        if key != "closure" and key not in row.options:
+            takers = ", ".join(other.name for other in CLOSURES if key in other.options)
+            raise ModelError(f"{key} has no effect with closure {row.name!r}; it belongs to {takers}")
+    if options["closure_form"] not in FORMS:
+        raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(FORMS)}")
+    if not isinstance(options["closure_prestretch"], bool):
+        raise ModelError(f"closure_prestretch: {options['prestretch']!r} found; give true or false")
+    family = scheme.module.rpartition(".")[2]
+    kind = {"runge_kutta": "explicit", "radau": "radau"}.get(family, "alpha") + " integrators"
+    if kind not in row.supports:
+        able = ", ".join(other.name for other in CLOSURES if kind in other.supports)
+        how = "choose generalised_alpha, hht or newmark with a step, or " if row.name == "implicit" else ""
+        raise ModelError(
+            f"closure {row.name!r} does not go with integrator {scheme.name!r}; {how}a closure that does: {able}"
+        )
+    options["closure"] = row.name

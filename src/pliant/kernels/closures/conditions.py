@@ -1,0 +1,157 @@
+"""The scalar conditions of closed loops: values, rates, second rates, and the wrenches of their multipliers.
+
+Symbols: c(q) = 0, A = dc/dv (rate = A v); frames 1 and 2, d = p2 - p1;
+    rate = e.(v2 - v1) + n1.w1 + n2.w2, second rate = the same of the accelerations + bias.
+A multiplier pushes frame 2 with the force along e and the couple along n2, frame 1 with -e and n1."""
+
+import math
+
+from pliant.kernels._jit import REFEREE, kernel, routine
+from pliant.kernels.algebra.vec3 import add, cross, dot, mul, mul_t, put, scale, sub, vec
+from pliant.kernels.forces.push import push, turn
+from pliant.kernels.kinematics.joints import ZERO
+from pliant.kernels.kinematics.tree import (
+    accelerate,
+    frame_acceleration,
+    frame_placement,
+    frame_velocity,
+    move,
+    place,
+)
+from pliant.system.loop_tables import ClosingKind
+
+
+@routine
+def measure_loops(system, work):
+    """Value, rate, bias and directions of every condition, after place."""
+    for i in range(len(system.loops)):
+        loop = system.loops[i]
+        R1, p1 = frame_placement(system, work, loop.first)
+        R2, p2 = frame_placement(system, work, loop.second)
+        v1, w1 = frame_velocity(system, work, loop.first)
+        v2, w2 = frame_velocity(system, work, loop.second)
+        d, u = sub(p2, p1), sub(v2, v1)
+        for k in range(loop.row, loop.row + loop.n_rows):
+            row, x = system.closings[k], work.closings[k]
+            e, n1, n2, value, bias = vec(row.e), ZERO, ZERO, 0.0, 0.0
+            if row.kind == ClosingKind.POINT:
+                value = dot(e, d)
+            elif row.kind == ClosingKind.SLIDE:
+                e = mul(R1, e)
+                value, n1 = dot(e, d), cross(e, d)
+                # rate = e.r, r = u - w1 x d
+                r = sub(u, cross(w1, d))
+                bias = dot(cross(w1, e), r) - dot(e, cross(w1, u))
+            elif row.kind == ClosingKind.TURN:
+                e1, f2 = mul(R1, e), mul(R2, vec(row.f))
+                value, n2, e = dot(e1, f2), cross(f2, e1), ZERO
+                n1 = scale(-1.0, n2)
+                ndot = add(cross(cross(w2, f2), e1), cross(f2, cross(w1, e1)))
+                bias = dot(ndot, sub(w2, w1))
+            else:
+                length = math.sqrt(dot(d, d))
+                e = scale(1.0 / length, d) if length > 0.0 else e
+                value = length - row.length
+                bias = (dot(u, u) - dot(e, u) ** 2) / length if length > 0.0 else 0.0
+            x.value, x.bias = value, bias
+            x.rate = dot(e, u) + dot(n1, w1) + dot(n2, w2)
+            put(x.e, e)
+            put(x.n1, n1)
+            put(x.n2, n2)
+
+
+@routine
+def put_second_rates(system, work, vdot, out):
+    """out[k] = second rate of every condition for the given vdot."""
+    accelerate(system, work, vdot)
+    for i in range(len(system.loops)):
+        loop = system.loops[i]
+        a1, al1 = frame_acceleration(system, work, loop.first)
+        a2, al2 = frame_acceleration(system, work, loop.second)
+        a = sub(a2, a1)
+        for k in range(loop.row, loop.row + loop.n_rows):
+            x = work.closings[k]
+            out[k] = dot(vec(x.e), a) + dot(vec(x.n1), al1) + dot(vec(x.n2), al2) + x.bias
+
+
+@routine
+def push_loop(system, work, i, force, n1, n2):
+    """A force on the second frame of loop i and against the first, and couples on both."""
+    loop = system.loops[i]
+    _, p1 = frame_placement(system, work, loop.first)
+    _, p2 = frame_placement(system, work, loop.second)
+    push(system, work, loop.second, force, p2)
+    push(system, work, loop.first, scale(-1.0, force), p1)
+    turn(system, work, loop.second, n2)
+    turn(system, work, loop.first, n1)
+
+
+@routine
+def push_condition(system, work, k, size):
+    """The wrench of a multiplier of this size."""
+    x = work.closings[k]
+    push_loop(
+        system, work, system.closings[k].loop, scale(size, vec(x.e)), scale(size, vec(x.n1)), scale(size, vec(x.n2))
+    )
+
+
+@routine
+def loop_wrench(work, loop):
+    """(force, couple on the second, couple on the first) of all multipliers of a loop, world axes."""
+    force, n2, n1 = ZERO, ZERO, ZERO
+    for k in range(loop.row, loop.row + loop.n_rows):
+        x = work.closings[k]
+        force = add(force, scale(x.force, vec(x.e)))
+        n2 = add(n2, scale(x.force, vec(x.n2)))
+        n1 = add(n1, scale(x.force, vec(x.n1)))
+    return force, n2, n1
+
+
+@routine
+def push_multipliers(system, work):
+    """The wrenches of all multipliers as they are; their power."""
+    power = 0.0
+    for i in range(len(system.loops)):
+        force, n2, n1 = loop_wrench(work, system.loops[i])
+        push_loop(system, work, i, force, n1, n2)
+    for k in range(len(system.closings)):
+        power += work.closings[k].force * work.closings[k].rate
+    return power
+
+
+@kernel(REFEREE)
+def loop_wrenches(system, work, q, v, out):
+    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are not looked at."""
+    for i in range(len(system.loops)):
+        R, _ = frame_placement(system, work, system.loops[i].second)
+        force, couple, _ = loop_wrench(work, system.loops[i])
+        put(out[0, 6 * i :], mul_t(R, force))
+        put(out[0, 6 * i + 3 :], mul_t(R, couple))
+    return 0
+
+
+@kernel(REFEREE)
+def second_rates(system, work, q, v, out):
+    """out[row] = second rates of all conditions while vdot vanishes: A' v."""
+    for j in range(len(work.vdot)):
+        work.vdot[j] = 0.0
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        measure_loops(system, work)
+        put_second_rates(system, work, work.vdot, out[row])
+    return 0
+
+
+@kernel(REFEREE)
+def loop_errors(system, work, q, v, out):
+    """out[row] = values, then rates, of all conditions."""
+    n = len(system.closings)
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        measure_loops(system, work)
+        for k in range(n):
+            out[row, k] = work.closings[k].value
+            out[row, n + k] = work.closings[k].rate
+    return 0

@@ -1,0 +1,212 @@
+"""Generalised-alpha, HHT and Newmark steps of fixed length. Imports _jit, algebra and system only.
+
+Symbols: a the algorithm's own accelerations, f = vdot of the equations of motion,
+    (1 - alpha_m) a_new + alpha_m a = (1 - alpha_f) f_new + alpha_f f
+    v_new = v + h ((1 - gamma) a + gamma a_new),  q_new = q moved along h v + h^2 ((1/2 - beta) a + beta a_new)
+Friction states follow the rule of v, works the trapezoidal rule. Unknowns: a_new; Newton's matrix is
+(1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v.
+References: Chung and Hulbert (1993); Arnold and Bruels (2007); moved along a velocity: Bruels and Cardona (2010).
+"""
+
+import math
+
+from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, SHIFT, STEPPER, kernel, routine
+from pliant.kernels.algebra.dense import copy
+from pliant.kernels.algebra.lu import lu, lu_solve
+from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
+from pliant.kernels.integrators.newton import begin, differentiate
+from pliant.system.status import Status
+
+call_derivative = DERIVATIVE.call
+call_shift = SHIFT.call
+
+OK, NOT_CONVERGED = int(Status.OK), int(Status.NOT_CONVERGED)
+ULP = 2.0**-52
+
+OLD, NEW = 0, 1  # rows of memory.stages: a and a_new
+MOST_ITERATIONS = 10
+TIGHT = 0.01  # of the tolerances
+SLOW = 0.1  # rate of convergence above which the Jacobian is formed anew
+
+
+@routine
+def factor_matrix(memory, h):
+    """Newton's matrix and its factors."""
+    newton, J, mates, A = memory.newton[0], memory.jacobian, memory.mates, memory.factor[0]
+    m = J.shape[0]
+    n = m - newton.n_coordinates
+    of_v, of_q = (1.0 - newton.alpha_f) * newton.gamma * h, (1.0 - newton.alpha_f) * newton.beta * h * h
+    for i in range(n):
+        row, source = A[i], J[i]
+        for j in range(n):
+            row[j] = -of_v * source[j]
+            for k in range(n, m):
+                row[j] -= of_q * source[k] * J[k, j]
+        for k in range(mates.shape[0]):
+            row[mates[k]] -= of_q * source[m + k]
+        row[i] += 1.0 - newton.alpha_m
+    newton.h_factored = h
+    newton.n_factors += 1
+    return lu(A, memory.pivots[0], n) < 0
+
+
+@routine
+def put_end(system, work, memory, h):
+    """y_new of a_new."""
+    newton, a, b = memory.newton[0], memory.stages[OLD], memory.stages[NEW]
+    y, y_new, active, mates = memory.y, memory.y_new, memory.active, memory.mates
+    m, beta, gamma = memory.jacobian.shape[0], newton.beta, newton.gamma
+    n = m - newton.n_coordinates
+    for k in range(n):
+        i = active[k]
+        y_new[i] = y[i] + h * ((1.0 - gamma) * a[i] + gamma * b[i])
+    for k in range(mates.shape[0]):
+        p, i = active[m + k], active[mates[k]]
+        y_new[p] = y[p] + h * (y[i] + h * ((0.5 - beta) * a[i] + beta * b[i]))
+    if n < m:
+        n_q, n_v = system.world[0].n_q, system.world[0].n_v
+        w, q = memory.scratch[2], memory.scratch[3]
+        for j in range(n_v):
+            w[j] = h * y[n_q + j]
+        for k in range(n):
+            i = active[k]
+            if i < n_q + n_v:
+                w[i - n_q] += h * h * ((0.5 - beta) * a[i] + beta * b[i])
+        call_shift(work.run[0].shift, (system, y, w, q))
+        for k in range(n, m):
+            y_new[active[k]] = q[active[k]]
+
+
+@routine
+def correct(system, work, memory, h):
+    """One correction of a_new; the change of y_new over its tolerances."""
+    loop, newton, a, b = memory.loop[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
+    f, f_new, active, mates, r = memory.f, memory.f_new, memory.active, memory.mates, memory.scratch[1]
+    m = memory.jacobian.shape[0]
+    n = m - newton.n_coordinates
+    for k in range(n):
+        i = active[k]
+        r[k] = (1.0 - newton.alpha_f) * f_new[i] + newton.alpha_f * f[i]
+        r[k] -= (1.0 - newton.alpha_m) * b[i] + newton.alpha_m * a[i]
+    lu_solve(memory.factor[0], memory.pivots[0], n, r)
+    if work.run[0].conditions != 0:
+        add_multipliers(system, work, memory, h, r)
+    size = 0.0
+    for k in range(n):
+        i = active[k]
+        b[i] += r[k]
+        change = abs(newton.gamma * h * r[k]) / (memory.atol[i] + loop.rtol * abs(memory.y_new[i]))
+        if not change <= size:
+            size = change
+        size += 0.0 * r[k]
+    for k in range(mates.shape[0]):
+        i = active[m + k]
+        change = abs(newton.beta * h * h * r[mates[k]]) / (memory.atol[i] + loop.rtol * abs(memory.y_new[i]))
+        if not change <= size:
+            size = change
+    return size
+
+
+@routine
+def iterate(system, work, memory, t, h, is_calm):
+    """Newton's method for a_new; leaves y_new and f_new. It begins with a, or, if is_calm, with v as it is."""
+    loop, newton, a, b = memory.loop[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
+    tight = max(TIGHT, 10.0 * ULP / loop.rtol)
+    first = (newton.gamma - 1.0) / newton.gamma if is_calm else 1.0
+    for i in range(a.shape[0]):
+        b[i] = first * a[i]
+    before, is_good = 0.0, False
+    newton.rate = 0.0
+    for iteration in range(MOST_ITERATIONS + 1):
+        put_end(system, work, memory, h)
+        status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+        loop.n_evaluations += 1
+        if status != OK or is_good:
+            return status
+        newton.n_iterations += 1
+        if iteration == 0 and work.run[0].conditions != 0:
+            # evaluated once more at y_new, whose conditions the corrections look at
+            status = factor_multipliers(system, work, memory, t + h)
+            if status == OK:
+                status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+            if status != OK:
+                return status
+            loop.n_evaluations += 1
+        size = correct(system, work, memory, h)
+        if not size < math.inf:
+            break
+        if iteration > 0 and before > 0.0:
+            newton.rate = size / before
+            if newton.rate >= 0.99 and size > tight:
+                break
+        before = size
+        # the first correction says nothing about what is left
+        left = size * newton.rate / (1.0 - newton.rate) if 0.0 < newton.rate < 0.99 else size
+        is_good = left <= tight
+    return NOT_CONVERGED
+
+
+@routine
+def solve_end(system, work, memory, t, h):
+    """a_new, y_new and f_new, with a Jacobian as old as it may be."""
+    newton = memory.newton[0]
+    # a need not be one of slow motion at the beginning
+    is_calm = newton.h_past == 0.0
+    if newton.is_worn == 1 and newton.is_current == 0:
+        status = differentiate(system, work, memory, t)
+        if status != OK:
+            return status
+    while True:
+        if newton.h_factored != h and not factor_matrix(memory, h):
+            newton.h_factored = 0.0
+            return NOT_CONVERGED
+        status = iterate(system, work, memory, t, h, is_calm)
+        if status == OK:
+            newton.is_worn = 1 if newton.rate > SLOW else 0
+            return OK
+        newton.n_failures += 1
+        if newton.is_current == 1 and is_calm:
+            return status
+        is_calm = True
+        if newton.is_current == 0:
+            status = differentiate(system, work, memory, t)
+            if status != OK:
+                return status
+
+
+@kernel(STEPPER)
+def step(system, work, memory, t, h):
+    """One step from (y, f) at t into (y_new, f_new) at t + h."""
+    loop, newton = memory.loop[0], memory.newton[0]
+    is_first = loop.dropped > 0
+    if begin(loop, newton, t):
+        copy(memory.stages[NEW], memory.stages[OLD])
+    elif is_first:
+        copy(memory.f, memory.stages[OLD])
+    copy(memory.y, memory.y_new)
+    status = solve_end(system, work, memory, t, h)
+    newton.h, loop.error = h, 0.0
+    if status != OK:
+        return status
+    for i in range(memory.y.shape[0]):
+        if memory.atol[i] == math.inf:
+            memory.y_new[i] = memory.y[i] + 0.5 * h * (memory.f[i] + memory.f_new[i])
+    return OK
+
+
+@kernel(INTERPOLANT)
+def interpolate(system, work, memory, t, h):
+    """Dense output of the step just made: cubics through both ends and their rates, but for velocities and states a
+    parabola bent by a (the rates of stiff ones are rough)."""
+    r, a, b, active = memory.dense, memory.stages[OLD], memory.stages[NEW], memory.active
+    for i in range(r.shape[1]):
+        change = memory.y_new[i] - memory.y[i]
+        r[0, i] = memory.y[i]
+        r[1, i] = change
+        r[2, i] = h * memory.f[i] - change
+        r[3, i] = change - h * memory.f_new[i] - r[2, i]
+    for k in range(memory.jacobian.shape[0] - memory.newton[0].n_coordinates):
+        i = active[k]
+        r[2, i] = 0.5 * h * (a[i] - b[i])
+        r[3, i] = 0.0
+    return OK

@@ -1,0 +1,66 @@
+"""Multipliers of closed loops as unknowns of an implicit step (index 3). Imports _jit, algebra and system only.
+
+    K da - (1 - alpha_f) B dl = r,   beta h^2 A da = -c:   da = K^-1 r + X dl,  X = (1 - alpha_f) K^-1 B,
+    (A X) dl = -c / (beta h^2) - A K^-1 r
+K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T; c values of the conditions at the end of the step.
+Reference: Arnold and Bruels (2007)."""
+
+from pliant.kernels._jit import DERIVATIVE, routine
+from pliant.kernels.algebra.lu import lu_solve
+from pliant.kernels.algebra.rank import eliminate, eliminated_solve
+
+call_derivative = DERIVATIVE.call
+
+DEPENDENT = 1e-11  # of the largest pivot: a condition that says nothing new
+RIGHT, SOLUTION = 0, 1  # rows of work.closing_vectors
+
+
+@routine
+def velocity_of(system, memory, k):
+    """Velocity that unknown k is, -1: none."""
+    j = memory.active[k] - system.world[0].n_q
+    return j if j < system.world[0].n_v else -1
+
+
+@routine
+def factor_multipliers(system, work, memory, t):
+    """A, B at (t, y_new), X into work.response, factors of A X into work.dependent. K is factored."""
+    newton, X, S = memory.newton[0], work.response, work.dependent
+    n, m = memory.jacobian.shape[0] - newton.n_coordinates, S.shape[0]
+    status = call_derivative(work.run[0].conditions, (system, work, t, memory.y_new, memory.scratch[0]))
+    for k in range(m):
+        for i in range(n):
+            j = velocity_of(system, memory, i)
+            X[k, i] = (1.0 - newton.alpha_f) * work.lift[k, j] if j >= 0 else 0.0
+        lu_solve(memory.factor[0], memory.pivots[0], n, X[k])
+    for row in range(m):
+        for k in range(m):
+            S[row, k] = of_velocities(system, work, memory, row, X[k], n)
+    work.run[0].n_closed = eliminate(S, work.condition_order, work.closing_order, m, DEPENDENT)
+    return status
+
+
+@routine
+def of_velocities(system, work, memory, row, x, n):
+    """A[row] times the velocities among x."""
+    total = 0.0
+    for i in range(n):
+        j = velocity_of(system, memory, i)
+        if j >= 0:
+            total += work.conditions[row, j] * x[i]
+    return total
+
+
+@routine
+def add_multipliers(system, work, memory, h, r):
+    """r = K^-1 r goes to da; the multipliers change with it. Values of the conditions are those at y_new."""
+    newton, X = memory.newton[0], work.response
+    b, x = work.closing_vectors[RIGHT], work.closing_vectors[SOLUTION]
+    n, m = memory.jacobian.shape[0] - newton.n_coordinates, work.dependent.shape[0]
+    for row in range(m):
+        b[row] = -work.closings[row].value / (newton.beta * h * h) - of_velocities(system, work, memory, row, r, n)
+    eliminated_solve(work.dependent, work.condition_order, work.closing_order, work.run[0].n_closed, m, b, x)
+    for k in range(m):
+        work.closings[k].force += x[k]
+        for i in range(n):
+            r[i] += X[k, i] * x[k]

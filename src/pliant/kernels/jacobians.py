@@ -1,0 +1,91 @@
+"""Frames at one instant: placement, velocity, and the Jacobian J of (velocity, spin) = J v, column by column from the
+frame to the root. Axes: those of the world at the frame's origin, or (is_own) the frame's own."""
+
+from pliant.kernels._jit import INTEGER, MATRICES, MATRIX, SYSTEM, WORK, Contract, kernel
+from pliant.kernels.algebra.vec3 import add, cross, mat, mul, mul_t, put, put_mat, sub, vec
+from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.kinematics.tree import (
+    accelerate,
+    frame_acceleration,
+    frame_placement,
+    frame_velocity,
+    move,
+    place,
+)
+
+# jacobians(system, work, frame, is_own, q, v, J) -> 0: J (rows, 6, n_v); v is not looked at.
+JACOBIANS = Contract(INTEGER(SYSTEM, WORK, INTEGER, INTEGER, MATRIX, MATRIX, MATRICES), is_entered=True)
+# frame_motions(system, work, frame, is_own, q, v, out) -> 0: one row of out per row of q and v.
+FRAME_MOTIONS = Contract(INTEGER(SYSTEM, WORK, INTEGER, INTEGER, MATRIX, MATRIX, MATRIX), is_entered=True)
+
+
+@kernel
+def put_column(J, j, R, is_own, velocity, spin):
+    """Column j, given in world axes; R: those of the frame."""
+    if is_own:
+        velocity, spin = mul_t(R, velocity), mul_t(R, spin)
+    for k in range(3):
+        J[k, j] = velocity[k]
+        J[3 + k, j] = spin[k]
+
+
+@kernel
+def put_jacobian(system, work, frame, is_own, J):
+    """All columns that move the frame; the others are left as they are. After place."""
+    R_F, p_F = frame_placement(system, work, frame)
+    i, carrier = system.frames[frame].body, system.frames[frame].point
+    while i >= 0:
+        body, x = system.bodies[i], work.bodies[i]
+        R, p = mat(x.R_WB), vec(x.p_WB)
+        if carrier >= 0:
+            # modes move and turn the section that carries what is outboard
+            f, L = system.flexes[body.flex], system.points[carrier].Lambda
+            arm = sub(p_F, add(p, mul(R, vec(work.points[carrier].s))))
+            for j in range(f.m):
+                spin = mul(R, vec(work.flex[L + 6 * j + 3 :]))
+                velocity = add(mul(R, vec(work.flex[L + 6 * j :])), cross(spin, arm))
+                put_column(J, body.v + body.n_v + j, R_F, is_own, velocity, spin)
+        arm = sub(p_F, p)
+        for k in range(body.n_v):
+            sv, sw = subspace_column(body, x, k)
+            spin = mul(R, sw)
+            put_column(J, body.v + k, R_F, is_own, add(mul(R, sv), cross(spin, arm)), spin)
+        i, carrier = body.parent, body.point
+
+
+@kernel(JACOBIANS)
+def jacobians(system, work, frame, is_own, q, v, J):
+    """J[row] of one frame."""
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        for k in range(6):
+            for j in range(J.shape[2]):
+                J[row, k, j] = 0.0
+        put_jacobian(system, work, frame, is_own, J[row])
+    return 0
+
+
+@kernel(FRAME_MOTIONS)
+def frame_motions(system, work, frame, is_own, q, v, out):
+    """out[row] = R_WF (9), p_WF (3); velocity, spin (6); J' v: their rates while vdot vanishes (6)."""
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        for j in range(len(work.vdot)):
+            work.vdot[j] = 0.0
+        accelerate(system, work, work.vdot)
+        R, p = frame_placement(system, work, frame)
+        velocity, spin = frame_velocity(system, work, frame)
+        bias, turning = frame_acceleration(system, work, frame)
+        if is_own:
+            # d/dt (R^T u) = R^T (u' - w x u)
+            bias, turning = mul_t(R, sub(bias, cross(spin, velocity))), mul_t(R, turning)
+            velocity, spin = mul_t(R, velocity), mul_t(R, spin)
+        put_mat(out[row], R)
+        put(out[row, 9:], p)
+        put(out[row, 12:], velocity)
+        put(out[row, 15:], spin)
+        put(out[row, 18:], bias)
+        put(out[row, 21:], turning)
+    return 0

@@ -1,0 +1,93 @@
+"""One kernel over rows of states, each with its own status: a batched call costs hardly more than its kernels, and
+threads do not wait for each other's Python between rows."""
+
+import numba
+
+from pliant.kernels._jit import (
+    EQUATIONS,
+    FORWARD,
+    INTEGER,
+    INTEGERS,
+    LOOP,
+    MATRICES,
+    MATRIX,
+    MEMORY,
+    REFEREE,
+    SYSTEM,
+    VECTOR,
+    WORK,
+    Contract,
+    kernel,
+)
+from pliant.system import memory as tables
+from pliant.system.status import Status
+from pliant.system.tables import rows
+
+# many(function, system, work, t, q, v, given, found, reaction, status) -> 0: a FORWARD kernel (forward or inverse).
+# given without columns: no tau. reaction: one matrix per row, or one that all share; without rows: not wanted.
+MANY = Contract(
+    INTEGER(INTEGER, SYSTEM, WORK, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, MATRICES, INTEGERS), is_entered=True
+)
+# many_equations(function, system, work, q, v, M, h) -> 0: an EQUATIONS kernel.
+MANY_EQUATIONS = Contract(INTEGER(INTEGER, SYSTEM, WORK, MATRIX, MATRIX, MATRICES, MATRIX), is_entered=True)
+# sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts) -> 0: the loop from
+# many starts. start: the LOOP row of a run that has not begun. facts: status, steps, newest event, body, per run.
+START = numba.typeof(rows(1, tables.LOOP))
+FACTS = numba.types.Array(INTEGER, 2, "C")
+SWEEP = Contract(
+    INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
+    is_entered=True,
+)
+call_forward = FORWARD.call
+call_equations = EQUATIONS.call
+call_loop = LOOP.call
+call_referee = REFEREE.call
+PAUSE, BUFFER_FULL, INTERRUPTED = int(Status.PAUSE), int(Status.BUFFER_FULL), int(Status.INTERRUPTED)
+STATUS, STEPS, EVENT, BODY = 0, 1, 2, 3
+
+
+@kernel(MANY)
+def many(function, system, work, t, q, v, given, found, reaction, status):
+    """found[row] of every row; a row that fails does not stop the others."""
+    for i in range(len(q)):
+        wrenches = reaction[i if len(reaction) > 1 else 0]
+        status[i] = call_forward(function, (system, work, t[i], q[i], v[i], given[i], found[i], wrenches))
+    return 0
+
+
+@kernel(MANY_EQUATIONS)
+def many_equations(function, system, work, q, v, M, h):
+    """M[row] and h[row] of every row."""
+    for i in range(len(q)):
+        call_equations(function, (system, work, q[i], v[i], M[i], h[i]))
+    return 0
+
+
+@kernel(SWEEP)
+def sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts):
+    """Where the run from every row ends. stop[0] ends the run that is on its way at its next pause, and those to come.
+
+    Only for memories that record no rows and await no samples."""
+    n_q, n_v = q0.shape[1], v0.shape[1]
+    loop, y = memory.loop[0], memory.y
+    for i in range(len(q0)):
+        memory.loop[0] = start[0]
+        for k in range(len(y)):
+            y[k] = q0[i, k] if k < n_q else v0[i, k - n_q] if k < n_q + n_v else 0.0
+        if len(work.phase) > 0:
+            call_referee(start_phase, (system, work, q0[i : i + 1], v0[i : i + 1], gaps))
+        event = -1
+        status = PAUSE
+        while status in (PAUSE, BUFFER_FULL) and stop[0] == 0:
+            status = call_loop(advance, (system, work, memory))
+            if loop.n_log > 0:
+                event = memory.log[loop.n_log - 1].event
+                loop.n_log = 0
+        facts[i, STATUS] = INTERRUPTED if status in (PAUSE, BUFFER_FULL) else status
+        facts[i, STEPS] = loop.n_steps
+        facts[i, EVENT] = event
+        facts[i, BODY] = work.run[0].body
+        times[i] = loop.t
+        for k in range(n_q + n_v):
+            ends[i, k] = y[k]
+    return 0

@@ -1,0 +1,137 @@
+"""prepare_run: one run, to be repeated from many starts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.assembly import start_on_loops
+from pliant.closing import closing_of
+from pliant.dynamics import Prepared
+from pliant.errors import SimulationError, failure_advice
+from pliant.model.model import Model
+from pliant.options import check_options
+from pliant.simulation import Progress, Recorded, Run, as_bytes, culprit, drive, events_of, status_word
+from pliant.states import as_state
+from pliant.system.memory import Memory
+from pliant.system.status import Status
+
+Array = NDArray[np.float64]
+
+
+class Ends(NamedTuple):
+    """How the runs of a sweep ended."""
+
+    t: Array  # (runs) [s]
+    q: Array  # (runs, n_q)
+    v: Array  # (runs, n_v)
+    steps: NDArray[np.int64]
+    others: dict[int, tuple[str, str]]  # status and reason of those that are not done
+
+
+class PreparedRun:
+    """One run, ready to be repeated from many starts; only the end state is kept. Not for two threads at once."""
+
+    def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
+        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
+        self.handle = Prepared(model, self.options["formulation"], closure=closing_of(self.options))
+        start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
+        self._run = Run(self.handle, start, self.options, wants_rows=False)
+        self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
+        self._loop, self._loop0 = as_bytes(self.memory.loop), as_bytes(self._start)
+        self._n_q, self._n_v = len(start[0]), len(start[1])
+        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+
+    @property
+    def memory(self) -> Memory:
+        """The integrator's, with its counters."""
+        return self._run.memory
+
+    def attempt(
+        self, q0: Array | None = None, v0: Array | None = None, progress: Progress | None = None
+    ) -> tuple[Status, str]:
+        """How a run from this start ends, and why; its end is in memory. Without any check of the arguments."""
+        self._run.begin_again()
+        n_q, n_v, memory = self._n_q, self._n_v, self.memory
+        memory.y[:], self._loop[:] = self._y0, self._loop0
+        if q0 is not None:
+            memory.y[:n_q] = q0
+        if v0 is not None:
+            memory.y[n_q : n_q + n_v] = v0
+        if self.handle.model.loops:
+            state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
+            memory.y[: n_q + n_v] = np.concatenate(start_on_loops(self.handle, state, is_given=q0 is not None))
+        if self.has_phase:
+            self.handle.start_phase(memory.y)
+        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
+        if status == Status.DONE:
+            return status, reason
+        recorded = Recorded()
+        if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
+            recorded, status, reason = drive(self._run, progress, status)
+        recorded.take(self.memory)
+        who = culprit(self.handle, status, events_of(self.handle, recorded.log))
+        return status, reason or failure_advice(status, float(self.memory.loop[0].t), who)
+
+    def check_start(self, q0: Array, v0: Array) -> None:
+        """Hard limits must hold, and no point may be inside its plane."""
+        if self.has_phase:
+            self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
+
+    def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
+        """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
+
+        Without any check, and not for models with controllers or loops."""
+        from pliant.kernels import _jit, events, many
+        from pliant.kernels.integrators import loop
+
+        n, n_q = len(q0), self._n_q
+        self._run.begin_again()
+        y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
+        functions = _jit.address(loop.advance), _jit.address(events.start_phase)
+        gaps = np.zeros((1, len(self.handle.system.contacts)))
+        refs = (*self.handle.refs, self._run.memory_ref, self._start)
+        _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
+        code = facts[:, many.STATUS]
+        reasons = {}
+        for i in np.flatnonzero(code != Status.DONE):
+            if code[i] == Status.REVIEW:
+                # the equations are stiff: "auto" changes the integrator, which only Python can
+                status, reason = self.attempt(q0[i], v0[i])
+                t[i], facts[i, many.STEPS] = self.memory.loop[0].t, self.memory.loop[0].n_steps
+                y[i] = self.memory.y[: n_q + self._n_v]
+                if status != Status.DONE:
+                    reasons[int(i)] = status_word(status), reason
+            else:
+                reasons[int(i)] = self._reason(facts[i], t[i])
+        return Ends(t, y[:, :n_q], y[:, n_q:], facts[:, many.STEPS], reasons)
+
+    def _reason(self, facts: NDArray[np.int64], t: float) -> tuple[str, str]:
+        """Status and reason of a run of a sweep."""
+        code, _, event, body = facts.tolist()
+        status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
+        is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
+        who = name if is_event else self.handle.model.links[body].body.name
+        return status_word(status), failure_advice(status, float(t), who)
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """(q, v) where the last run ended."""
+        n_q, y = self._n_q, self.memory.y
+        return y[:n_q].copy(), y[n_q : n_q + self._n_v].copy()
+
+    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
+        """(q, v) at the end of a run from this start, without any check of the arguments."""
+        status, reason = self.attempt(q0, v0)
+        if status not in (Status.DONE, Status.STOPPED):
+            raise SimulationError(reason)
+        return self.state
+
+
+def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
+    """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
+
+    options: those of simulate, except dense, sample, q0, v0 and progress."""
+    return PreparedRun(model, duration, **options)

@@ -1,0 +1,88 @@
+"""Rows of closed loops: which scalar conditions each kind of loop has. Only pack.py calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model.bodies import Frame
+from pliant.model.loops import Loop
+from pliant.model.model import Model
+from pliant.model.tree import find_frame, model_size, stays_in_plane
+from pliant.system.loop_tables import ClosingKind
+
+Array = NDArray[np.float64]
+X, Y, Z = np.eye(3)
+POINT, SLIDE, TURN, LENGTH = ClosingKind.POINT, ClosingKind.SLIDE, ClosingKind.TURN, ClosingKind.LENGTH
+Condition = tuple[ClosingKind, Array, Array]  # kind, e, f
+
+
+class LoopRows:
+    """Rows of the loops and closings tables."""
+
+    def __init__(self, model: Model, frames: list[Frame]) -> None:
+        self.loops: list[dict[str, Any]] = []
+        self.closings: list[dict[str, Any]] = []
+        self.names: list[str] = []  # per closing: loop and condition
+        planar = stays_in_plane(model)
+        size = model_size(model)
+        weight = sum(body.total_mass for body in model.bodies) * (float(np.linalg.norm(model.gravity)) or 9.81)
+        for loop in model.loops:
+            ends = [find_frame(model, place) for place in (loop.first, loop.second)]
+            kept = conditions(loop)
+            if planar:
+                kept = [one for one in kept if _is_in_plane(one, ends)]
+            row = {"first": len(frames), "second": len(frames) + 1, "row": len(self.closings), "n_rows": len(kept)}
+            frames += ends
+            for kind, e, f in kept:
+                is_turn = kind == TURN
+                self.closings.append(
+                    {
+                        "kind": kind,
+                        "loop": len(self.loops),
+                        "e": e,
+                        "f": f,
+                        "length": loop.length or 0.0,
+                        "scale": 1.0 if is_turn else size,
+                        "unit": weight * (size if is_turn else 1.0),
+                    }
+                )
+                self.names.append(loop.name)
+            self.loops.append(row)
+
+
+def conditions(loop: Loop) -> list[Condition]:
+    """All scalar conditions of a loop in space."""
+    axis = np.array(loop.axis if loop.axis is not None else Z, dtype=float)
+    axis /= np.linalg.norm(axis)
+    # the world axis least along it begins the two across it; z keeps x and y
+    across = X if abs(axis[0]) <= max(abs(axis[1]), abs(axis[2])) else Y
+    side = across - (across @ axis) * axis
+    side /= np.linalg.norm(side)
+    other = np.cross(axis, side)
+    points: list[Condition] = [(POINT, e, Z) for e in (X, Y, Z)]
+    aligned: list[Condition] = [(TURN, side, axis), (TURN, other, axis)]
+    return {
+        "revolute": points + aligned,
+        "prismatic": [(SLIDE, side, Z), (SLIDE, other, Z), *aligned, (TURN, side, other)],
+        "spherical": points,
+        "universal": [*points, (TURN, X, Y)],
+        "fixed": [*points, *aligned, (TURN, side, other)],
+        "distance": [(LENGTH, X, Z)],
+        "point-on-line": [(SLIDE, side, Z), (SLIDE, other, Z)],
+    }[loop.kind]
+
+
+def _is_in_plane(condition: Condition, ends: list[Frame]) -> bool:
+    """Whether a condition says anything where all frames turn about z only."""
+    kind, e, f = condition
+    e1, f2 = ends[0].matrix @ e, ends[1].matrix @ f
+    if kind == POINT:
+        return bool(e[2] == 0.0)
+    if kind == SLIDE:
+        return bool(abs(e1[2]) < 0.5)
+    if kind == TURN:
+        return bool(abs(e1[2]) < 0.5 and abs(f2[2]) < 0.5)
+    return True

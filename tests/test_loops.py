@@ -1,0 +1,389 @@
+"""Closed loops: every closure moves the same mechanism, as absolute coordinates and closed forms do."""
+
+import numpy as np
+import pytest
+
+import pliant
+from maximal import Planar
+from pliant import Body, Frame, Joint, Loop, Model, Rod
+from pliant.assembly import Loops, assemble, mobility
+from pliant.cases.case import all_cases
+from pliant.cases.rose_path import Robot, exact_motion
+from pliant.dynamics import prepare
+from pliant.errors import ModelError
+
+CASES = all_cases()
+ROBOT = Robot()
+MOTORS = ["motor1", "motor2", "motor3"]
+FORMULATIONS = ["articulated", "boltzmann_hamel", "gibbs_appell", "denoc"]
+# rounding of solves with a condition of about 1e3
+ROUNDING = 1e-11
+
+
+def rose_robot(**settings):
+    case = CASES["parallel-3rrr"]
+    return case.build(case.resolve(settings))
+
+
+def on_path(model, t, r0=0.05):
+    from pliant.cases.rose_path import rose
+
+    p, v, a = (np.column_stack([x, np.zeros(len(t))]) for x in rose(t, r0, "uniform"))
+    return pliant.closed_motion(model, {"pose": (p, v, a)}, t=t)
+
+
+TIMES = np.linspace(0.0, 2.0, 9)
+
+
+# --- one instant ------------------------------------------------------------------------------------------------
+
+
+def test_motor_forces_and_multipliers_are_those_of_the_closed_form_legs():
+    model = rose_robot()
+    q, v, vdot = on_path(model, TIMES)
+    exact = exact_motion(ROBOT, TIMES, 0.05, "uniform")
+    for k in range(len(TIMES)):
+        # the model has the motors' torques as signals: what is left to be given is nothing
+        beyond = pliant.motor_forces(model, q[k], v[k], vdot[k], motors=MOTORS, t=TIMES[k])
+        assert np.max(np.abs(beyond.tau)) < 1e-9  # spline of the torques
+        assert beyond.multipliers == pytest.approx(exact.multipliers[k], abs=1e-9)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_forward_dynamics_inverts_inverse_dynamics_over_every_formulation(formulation):
+    model = rose_robot()
+    q, v, vdot = on_path(model, TIMES)
+    tau = pliant.inverse_dynamics(model, q, v, vdot, motors=MOTORS, t=TIMES)
+    found = pliant.forward_dynamics(model, q, v, tau, t=TIMES, formulation=formulation)
+    assert np.max(np.abs(found - vdot)) < ROUNDING * np.max(np.abs(vdot))
+
+
+def test_3rrr_accelerates_as_its_absolute_coordinates_with_a_multiplier_for_every_joint():
+    model = rose_robot()
+    l1, l2 = ROBOT.l1, ROBOT.l2
+    pins = []
+    for j in range(3):
+        upper, lower = 2 * j, 2 * j + 1
+        pins += [
+            (upper, (-l1 / 2, 0), -1, ROBOT.pivots[j]),
+            (lower, (-l2 / 2, 0), upper, (l1 / 2, 0)),
+            (lower, (l2 / 2, 0), 6, ROBOT.vertices[j]),
+        ]
+    free = Planar([(3.0, 0.04), (4.0, 0.12)] * 3 + [(8.0, 0.0817)], pins)
+    q, v, _ = on_path(model, np.array([0.37]))
+    q, v = q[0], v[0]
+    x, xd = np.empty(21), np.empty(21)
+    for j in range(3):
+        a, b, w1, w2 = q[2 * j], q[2 * j] + q[2 * j + 1], v[2 * j], v[2 * j] + v[2 * j + 1]
+        ea, eb = np.array([np.cos(a), np.sin(a)]), np.array([np.cos(b), np.sin(b)])
+        na, nb = np.array([-ea[1], ea[0]]), np.array([-eb[1], eb[0]])
+        x[6 * j : 6 * j + 6] = (*(ROBOT.pivots[j] + l1 / 2 * ea), a, *(ROBOT.pivots[j] + l1 * ea + l2 / 2 * eb), b)
+        xd[6 * j : 6 * j + 6] = (*(l1 / 2 * w1 * na), w1, *(l1 * w1 * na + l2 / 2 * w2 * nb), w2)
+    x[18:], xd[18:] = q[6:], v[6:]
+    forces = np.zeros(21)
+    forces[[2, 8, 14]] = torque = [1.0, -2.0, 0.5]
+    xdd, multipliers = free.accelerations(x, xd, forces)
+    open_model = Model(
+        "same without motors", model.bodies, tuple(_bare(joint) for joint in model.joints), gravity=(0, 0, 0),
+        loops=model.loops, keep=model.keep,
+    )  # fmt: skip
+    tau = np.zeros(9)
+    tau[[0, 2, 4]] = torque
+    vdot = pliant.forward_dynamics(open_model, q, v, tau)
+    assert vdot[6:] == pytest.approx(xdd[18:], abs=1e-10)
+    assert vdot[[0, 2, 4]] == pytest.approx(xdd[[2, 8, 14]], abs=1e-10)
+    # force on the leg tip, and of the ground on the first link, turned into world axes
+    found = pliant.reactions(open_model, q, v, tau)
+    for j in range(3):
+        turn = q[2 * j] + q[2 * j + 1]
+        f = found[f"leg{j + 1}"][:2]
+        world = np.array([np.cos(turn) * f[0] - np.sin(turn) * f[1], np.sin(turn) * f[0] + np.cos(turn) * f[1]])
+        assert world == pytest.approx(multipliers[6 * j + 4 : 6 * j + 6], abs=1e-10)
+        f, turn = found[f"motor{j + 1}"][:2], q[2 * j]
+        world = np.array([np.cos(turn) * f[0] - np.sin(turn) * f[1], np.sin(turn) * f[0] + np.cos(turn) * f[1]])
+        assert world == pytest.approx(multipliers[6 * j : 6 * j + 2], abs=1e-10)
+
+
+def _bare(joint):
+    return Joint(joint.name, joint.kind, joint.child, parent=joint.parent, q0=joint.q0, v0=joint.v0)
+
+
+# --- motion -----------------------------------------------------------------------------------------------------
+
+
+def run_robot(closure, duration=1.0, **options):
+    case = CASES["parallel-3rrr"]
+    settings = case.resolve({})
+    return pliant.simulate(
+        case.build(settings), duration, **{"rtol": 1e-9, "atol": 1e-11, "closure": closure} | options
+    )
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("closure", ["multipliers", "reduced"])
+def test_closures_keep_the_loops_closed_and_the_robot_on_its_path(closure, formulation):
+    found = run_robot(closure, formulation=formulation)
+    values, rates = Loops(prepare(found.model)).errors(found.q, found.v)
+    assert np.max(np.abs(values)) < 1e-13
+    assert np.max(np.abs(rates)) < 1e-13
+    assert found.audit["energy_residual"] < 1e-10
+    # open loop errors of the tolerances grow a thousandfold within a second
+    assert CASES["parallel-3rrr"].figures(found)["e_p_max"] < -6.0
+
+
+def test_tight_virtual_springs_reach_the_printed_pose():
+    found = run_robot(
+        "springs", 1.0, closure_stiffness=1e4, integrator="dop853", rtol=1e-11, atol=1e-13
+    )  # fmt: skip
+    # spec 2: tight, K_s = 1e4 at t = 1
+    assert found.q[-1, 6:] == pytest.approx([-0.0502377186, -0.0001139901, 0.0058643175], abs=1e-7)
+    assert found.audit["energy_residual"] < 1e-10
+
+
+def test_stiff_springs_come_to_the_closed_robot_as_one_over_their_stiffness():
+    q = run_robot("reduced", 0.3).q[-1]
+    how = {"closure_prestretch": True, "integrator": "radau"}
+    off = [np.abs(run_robot("springs", 0.3, closure_stiffness=K, **how).q[-1] - q).max() for K in (1e5, 1e6)]
+    assert off[0] / off[1] == pytest.approx(10.0, rel=0.2)
+
+
+@pytest.mark.parametrize("form", ["elongation", "loop-difference", "polar", "squared"])
+def test_energy_closes_with_springs_of_every_form(form):
+    found = run_robot("springs", 0.3, closure_stiffness=1e5, closure_form=form, integrator="dop853")
+    assert found.audit["energy_residual"] < 1e-9
+
+
+def test_index_3_steps_close_the_loops_and_converge_with_the_second_order():
+    exact = run_robot("multipliers", 0.5).q[-1]
+    off = []
+    for h in (1e-2, 5e-3):
+        found = run_robot("implicit", 0.5, integrator="generalised_alpha", step=h)
+        values, _ = Loops(prepare(found.model)).errors(found.q, found.v)
+        assert np.max(np.abs(values)) < 1e-12
+        off.append(np.abs(found.q[-1] - exact).max())
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_baumgarte_holds_the_drift_that_bare_multipliers_leave():
+    drift = [run_robot("multipliers", 1.0, baumgarte=rate).audit["constraint_drift"] for rate in (1e-9, 20.0)]
+    assert drift[1] < 0.1 * drift[0] or drift[1] < 1e-12
+
+
+def test_flexible_legs_move_alike_with_every_closure():
+    case = CASES["parallel-3rrr"]
+    model = case.build(case.resolve({"links": "flexible", "bending_stiffness": 500.0}))
+    runs = {
+        name: pliant.simulate(model, 0.1, closure=name, rtol=1e-9, atol=1e-11) for name in ("multipliers", "reduced")
+    }
+    assert np.max(np.abs(runs["multipliers"].q[-1] - runs["reduced"].q[-1])) < 1e-7
+    for found in runs.values():
+        assert found.audit["constraint_drift"] < 1e-13
+        assert found.audit["energy_residual"] < 1e-9
+
+
+# --- mechanisms with closed forms -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("closure", ["multipliers", "reduced"])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("four-bar", {}),
+        ("four-bar", {"drive": "speed"}),
+        ("slider-crank", {}),
+        ("slider-crank", {"drive": "speed", "gravity": 9.81}),
+        ("five-bar", {}),
+        ("stewart", {}),
+    ],
+)
+def test_mechanisms_stay_on_their_closed_forms(name, given, closure):
+    case = CASES[name]
+    found = pliant.simulate(case.build(case.resolve(given)), 0.5, closure=closure, rtol=1e-9, atol=1e-11)
+    assert found.is_ok, found.reason
+    assert case.figures(found)["pose_error"] < 1e-12
+    assert found.audit["energy_residual"] < 1e-9
+    assert found.audit["constraint_drift"] < 1e-13
+
+
+def test_four_bar_in_space_has_redundant_conditions_and_swings_as_in_its_plane():
+    flat = CASES["four-bar"].build(CASES["four-bar"].resolve({}))
+    # a frame turned about x takes the whole linkage out of x-y: all five conditions of its pin count
+    tilt = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+    joints = [
+        Joint(joint.name, "revolute", joint.child, q0=joint.q0, v0=joint.v0,
+              parent=Frame("world", _upright(joint), tilt) if joint.name != "knee" else joint.parent)
+        for joint in flat.joints
+    ]  # fmt: skip
+    space = Model("upright", flat.bodies, tuple(joints), gravity=(0, 0, -9.81), loops=flat.loops, keep=flat.keep)
+    ways = mobility(space)
+    assert (ways.conditions, ways.rank, ways.freedom) == (5, 2, 1)
+    for closure in ("multipliers", "reduced"):
+        one = pliant.simulate(flat, 1.0, rtol=1e-10, atol=1e-12, closure=closure)
+        other = pliant.simulate(space, 1.0, rtol=1e-10, atol=1e-12, closure=closure)
+        assert other.q[-1] == pytest.approx(one.q[-1], abs=1e-8)
+
+
+def _upright(joint):
+    place = joint.parent.position if isinstance(joint.parent, Frame) else (0.0, 0.0, 0.0)
+    return (place[0], 0.0, place[1])
+
+
+def test_bricard_linkage_moves_though_counting_says_it_cannot():
+    # orthogonal Bricard: six unit links, axes at right angles in turn; Kutzbach counts 0, it has one freedom
+    frames = []
+    for k in range(6):
+        a = np.pi / 2 if k % 2 == 0 else -np.pi / 2
+        R = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+        frames.append(tuple(map(tuple, R.tolist())))
+    guess = [np.deg2rad(x) for x in (80, -100, 80, -100, 80, -100)]
+    bodies = [Body(f"b{k}", mass=1.0, shape=Rod(1.0, radius=0.05)) for k in range(6)]
+    joints = [Joint("j0", "revolute", "b0", q0=guess[0])]
+    joints += [
+        Joint(f"j{k}", "revolute", f"b{k}", parent=Frame(f"b{k - 1}", (1.0, 0.0, 0.0), frames[k - 1]), q0=guess[k])
+        for k in range(1, 6)
+    ]
+    model = Model(
+        "bricard", tuple(bodies), tuple(joints), gravity=(0, 0, -9.81),
+        loops=(Loop("last", "fixed", first="world", second=Frame("b5", (1.0, 0.0, 0.0), frames[5])),), duration=0.3,
+    )  # fmt: skip
+    try:
+        q, _ = assemble(model)
+    except ModelError as error:
+        pytest.fail(str(error))
+    ways = mobility(model, q)
+    assert ways.rank == 5
+    assert ways.freedom == 1
+    found = pliant.simulate(model, 0.2, rtol=1e-9, atol=1e-11)
+    assert found.is_ok, found.reason
+    assert found.audit["constraint_drift"] < 1e-12
+    assert found.audit["energy_residual"] < 1e-8
+    # it has moved
+    assert np.max(np.abs(found.q[-1] - found.q[0])) > 1e-3
+
+
+def test_forward_and_inverse_kinematics_of_the_platform_are_each_other():
+    model = rose_robot()
+    q, _ = assemble(model, keep={"pose": (0.03, -0.02, 0.1)})
+    assert q[6:] == pytest.approx([0.03, -0.02, 0.1])
+    back, _ = assemble(model, q=q + np.array([0, 0.05, 0, -0.04, 0, 0.03, 0.02, 0.01, -0.05]), keep=MOTORS)
+    motors = [0, 2, 4]
+    assert back[motors] == pytest.approx(q[motors])
+    assert back == pytest.approx(q, abs=1e-12)
+
+
+def test_assembly_from_a_rough_guess_closes_to_rounding():
+    model = rose_robot()
+    rough = model.q0 + 0.1 * np.random.default_rng(3).normal(size=9)
+    q, v = assemble(model, rough, np.ones(9), keep=())
+    values, rates = Loops(prepare(model)).errors(q, v)
+    assert np.max(np.abs(values)) < 1e-14
+    assert np.max(np.abs(rates)) < 1e-14
+
+
+# --- what is refused --------------------------------------------------------------------------------------------
+
+
+def triangle(length=1.0, **more):
+    """Two links that meet over a base of 1 m: no freedom left."""
+    return Model(
+        "truss",
+        (Body("a", mass=1.0, shape=Rod(length)), Body("b", mass=1.0, shape=Rod(length))),
+        (
+            Joint("left", "revolute", "a", q0=0.8),
+            Joint("right", "revolute", "b", parent=Frame("world", (1.0, 0, 0)), q0=2.3),
+        ),
+        gravity=(0, -9.81, 0),
+        loops=(Loop("top", "revolute", first=Frame("a", (length, 0, 0)), second=Frame("b", (length, 0, 0))),),
+        duration=1.0,
+        **more,
+    )  # fmt: skip
+
+
+def test_a_truss_is_refused_as_over_closed():
+    with pytest.raises(ModelError, match=r"model 'truss': its loops leave no motion \(2 velocities, 2 independent"):
+        pliant.simulate(triangle())
+
+
+def test_a_loop_that_cannot_close_is_named_with_what_is_missing():
+    with pytest.raises(ModelError, match=r"the loops cannot be closed from this start: loop 'top' stays 0\.2"):
+        pliant.simulate(triangle(length=0.4))
+
+
+def test_a_singular_start_is_refused():
+    case = CASES["four-bar"]
+    settings = case.resolve({"ground": 1.0, "crank": 0.3, "coupler": 1.0, "rocker": 0.3, "angle": 0.5})
+    model = case.build(settings)
+    flat = np.zeros(3)  # all links of the parallelogram in one line
+    with pytest.raises(ModelError, match=r"the start is a singular pose"):
+        pliant.simulate(model, q0=flat, v0=flat)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"closure": "spring"}, r"closure 'spring' is not known; did you mean 'springs'\?"),
+        ({"closure": "reduced", "integrator": "radau"}, r"closure 'reduced' does not go with integrator 'radau'"),
+        ({"closure": "implicit"}, r"closure 'implicit' does not go with integrator .*generalised_alpha"),
+        (
+            {"closure_stiffness": 1e3},
+            r"closure_stiffness has no effect with closure 'multipliers'; it belongs to springs",
+        ),
+        ({"closure": "springs", "closure_stiffness": -1.0}, r"closure_stiffness: -1\.0 found"),
+    ],
+)
+def test_closures_that_do_not_fit_are_refused(options, told):
+    with pytest.raises(ModelError, match=told):
+        pliant.simulate(CASES["four-bar"].build(CASES["four-bar"].resolve({})), 0.1, **options)
+
+
+def test_closure_of_a_model_without_loops_is_refused():
+    model = CASES["two-link-arm"].build(CASES["two-link-arm"].resolve({}))
+    with pytest.raises(ModelError, match=r"closure has no effect: model 'two-link-arm' has no loops"):
+        pliant.simulate(model, 0.1, closure="springs")
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        (dict(first="nowhere", second="a"), r"loop 'x': first 'nowhere' does not exist"),
+        (dict(first="a", second=Frame("a", (1, 0, 0))), r"loop 'x': both frames are on 'a'"),
+        (dict(first="a", second="b", kind="distance"), r"a distance loop needs its length"),
+        (dict(first="a", second="b", kind="spherical", axis=(1, 0, 0)), r"axis has no effect in a spherical loop"),
+        (dict(first="a", second="b", length=1.0), r"length has no effect in a revolute loop"),
+    ],
+)
+def test_loops_that_make_no_sense_are_refused(loop, told):
+    model = triangle()
+    with pytest.raises(ModelError, match=told):
+        Model("m", model.bodies, model.joints, loops=(Loop("x", **({"kind": "revolute"} | loop)),))
+
+
+def test_a_path_out_of_reach_says_from_when_on_and_which_leg():
+    with pytest.raises(ModelError, match=r"r0: the path of size 0\.9 m is out of reach from t = .* s on: leg \d"):
+        rose_robot(r0=0.9)
+    model = rose_robot()
+    t = np.linspace(0.0, 1.0, 11)
+    x = np.column_stack([t, np.zeros(11), np.zeros(11)])
+    with pytest.raises(ModelError, match=r"leaves what the mechanism reaches from t = 0\.\d+ s on: .*loop 'leg"):
+        pliant.closed_motion(model, {"pose": (x, x * 0, x * 0)}, t=t)
+
+
+def test_motors_that_cannot_move_it_are_refused():
+    model = rose_robot()
+    q, v, vdot = on_path(model, np.array([0.1]))
+    with pytest.raises(ModelError, match=r"motors at motor1 cannot make this motion"):
+        pliant.motor_forces(model, q[0], v[0], vdot[0], motors=["motor1"])
+
+
+def test_a_parallelogram_goes_through_its_dead_points_or_says_that_it_came_to_one():
+    case = CASES["four-bar"]
+    settings = case.resolve(
+        {"ground": 1.0, "crank": 0.3, "coupler": 1.0, "rocker": 0.3, "angle": 0.5, "speed": 10.0, "gravity": 0.0}
+    )
+    found = pliant.simulate(case.build(settings), 2.0, rtol=1e-9, atol=1e-11)
+    if found.is_ok:
+        # as parallelogram or as its crossed sibling: energy is kept
+        assert found.audit["energy_residual"] < 1e-6
+    else:
+        assert "singular pose" in found.reason or "close the loops" in found.reason or "step size" in found.reason
+        assert found.t[-1] > 0.1
