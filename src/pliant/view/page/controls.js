@@ -74,6 +74,8 @@ function nextContact(player, direction) {
   if (found === undefined) return;
   clock.play(false);
   clock.set(found);
+  const ends = player.film.contact.touches.flat().filter(([start]) => start === found).map(([, end]) => end);
+  zoomImpact(found, Math.max(...ends));
 }
 
 // The film of a run: what can be chosen for it.
