@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from pliant.model.flexible import Beam, Damping, Material, Rectangle
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model
 from pliant.simulation import simulate
-from pliant.view.report import write_findings, write_report
+from pliant.view.report import PAGE, write_findings, write_report
 
 CHROMIUM = Path("/usr/bin/chromium")
 IN_CI = bool(os.environ.get("CI"))
@@ -268,6 +269,45 @@ def test_findings_alone_show_whole_curves(browser: Any, tmp_path: Path) -> None:
         opened.page.locator(".nsewdrag").first.wait_for()
         low, high = opened.page.locator(".plot").evaluate("(plot) => plot.layout.xaxis.range")
         assert (low, high) == pytest.approx((0.0, 2.0), abs=1e-3)  # of 100 points none is at the end itself
+
+
+def test_enlarged_bending_moves_what_sits_on_the_beam(browser: Any, tmp_path: Path) -> None:
+    """The script's recursion over the tree against the kernels' kinematics with modal coordinates made larger."""
+    material, section = Material(7e10, 2700.0), Rectangle(0.02, 0.03)
+    model = Model(
+        "arm",
+        bodies=(
+            Beam("upper", 1.0, material, section, bending_y=2, bending_z=1, coupling="linear"),
+            Body("fore", mass=1.0, shape=Rod(0.5)),
+            Body("hand", mass=0.2, shape=Rod(0.1)),
+        ),
+        joints=(
+            Joint("shoulder", "revolute", "upper", axis=(0, 1, 0), v0=2.0),
+            Joint("elbow", "revolute", "fore", parent=Frame("upper", (1.0, 0, 0)), axis=(0, 0, 1), v0=3.0),
+            Joint("wrist", "revolute", "hand", parent=Frame("fore", (0.5, 0, 0)), axis=(0, 1, 0), v0=-3.0),
+        ),
+    )
+    result = simulate(model, 0.1, rtol=1e-6)
+    write_report(result, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    data = re.search(r'<script type="application/json" id="data">.*?</script>', text, re.DOTALL)
+    scripts = "".join((PAGE / f"{name}.js").read_text() for name in ("data", "shapes", "pose"))
+    page = browser.new_page()
+    page.set_content(data[0])
+    page.add_script_tag(content=f"{scripts}\nwindow.film = new Film(DATA.runs[0].film);")
+    assert not page.evaluate("film.local")
+    t = 0.0625
+    for enlarge in (1.0, 20.0):
+        places = page.evaluate(
+            f"film.pose({t}, {enlarge}).bodies.map(({{ p }}) => p.map((x, c) => x + film.origin[c]))"
+        )
+        _, p = result.placements([t], enlarge=enlarge)
+        # single precision of lengths of about a metre, and straight lines between instants 1e-4 s apart
+        np.testing.assert_allclose(places, p[0], atol=3e-6)
+        tip = page.evaluate(f"Array.from(film.pose({t}, {enlarge}).beams[0].p.slice(-3), (x, c) => x + film.origin[c])")
+        np.testing.assert_allclose(tip, result.stations([t], enlarge=enlarge)["upper"][1][0, -1], atol=3e-6)
+    assert np.abs(p - result.placements([t])[1]).max() > 0.01
+    page.close()
 
 
 def long_chain() -> Model:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,8 @@ def events_section(result: Result) -> str:
     if not events:
         return ""
     rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MOST_ROWS]]
-    return section("Events", table(("event", "time", "direction"), rows, (1,)) + more(len(events)))
+    jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MOST_ROWS]]
+    return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)))
 
 
 CONTACT_COLUMNS = {
@@ -45,17 +45,19 @@ def contacts_section(result: Result) -> str:
         for row in log
     ]
     columns = ("contact", "point", *CONTACT_COLUMNS.values())
-    jumps = [_jump(row, float(result.t[-1])) for row in log]
+    ends = np.where(np.isnan(log["t_end"]), result.t[-1], log["t_end"])
+    jumps = [
+        _jump(float(row["t_start"]), float(end), f"the contact of {row['point']}")
+        for row, end in zip(log, ends, strict=True)
+    ]
     content = table(columns, rows, range(2, len(columns)), jumps, is_wide=True)
     note = '<p class="note printless">Choose a row to go to that contact.</p>'
     return section("Contacts", note + content + more(len(result.contacts)), "contacts")
 
 
-def _jump(row: Any, last: float) -> str:
+def _jump(start: float, end: float, what: str) -> str:
     """Attributes of a row that can be chosen."""
-    start, end = float(row["t_start"]), float(row["t_end"])
-    label = escape(f"go to the contact of {row['point']} at {start:.6g} s")
-    end = last if np.isnan(end) else end
+    label = escape(f"go to {what} at {start:.6g} s")
     return f'class="jump" tabindex="0" data-start="{start!r}" data-end="{end!r}" aria-label="{label}"'
 
 

@@ -74,6 +74,8 @@ function nextContact(player, direction) {
   if (found === undefined) return;
   clock.play(false);
   clock.set(found);
+  const ends = player.film.contact.touches.flat().filter(([start]) => start === found).map(([, end]) => end);
+  zoomImpact(found, Math.max(...ends));
 }
 
 // The film of a run: what can be chosen for it.
@@ -94,7 +96,9 @@ function setUpFilm(player) {
   byId("marks").replaceChildren();
   const leftOut = DATA.left_out ? ` ${DATA.left_out} more runs are in the charts below only.` : "";
   const points = ` Curves have at most ${DATA.points} points: the lowest and the highest of every piece.`;
-  byId("film-note").textContent = `${film ? film.note : ""}${points}${leftOut}`;
+  const fewer = film ? film.beams.filter(({ colour }) => colour && colour.t.length < film.t.length) : [];
+  const coloured = fewer.length ? ` Stress is worked out at ${fewer[0].colour.t.length} of them.` : "";
+  byId("film-note").textContent = `${film ? film.note : ""}${coloured}${points}${leftOut}`;
   if (!film) return player.redraw();
   clock.span(film.first, film.last);
   player.colourBy(colour.value);

@@ -27,8 +27,8 @@ function bindTabs() {
   }
 }
 
-// A row of the table of contacts: the instant, and the charts of forces zoomed into it.
-function bindContacts(player) {
+// A row of the table of contacts or events: the instant, and the charts of forces zoomed into the contact.
+function bindRows() {
   for (const row of document.querySelectorAll("tr.jump")) {
     const jump = () => {
       const [start, end] = [Number(row.dataset.start), Number(row.dataset.end)];
@@ -37,7 +37,7 @@ function bindContacts(player) {
       for (const other of document.querySelectorAll("tr.jump[aria-current]")) other.removeAttribute("aria-current");
       row.setAttribute("aria-current", "true");
       const tab = [...document.querySelectorAll("[role=tab]")].find((one) => one.textContent === "Contact" && !one.closest("[hidden]"));
-      if (tab) {
+      if (tab && end > start) {
         chooseTab(tab);
         for (const card of byId(tab.getAttribute("aria-controls")).querySelectorAll(".chart")) drawChart(card, setTime);
         zoomImpact(start, end);
@@ -73,7 +73,7 @@ function start() {
   const player = new Player(canvas, DATA.runs.map(({ film }) => film && new Film(film)));
   bindControls(player);
   bindKeys(player);
-  bindContacts(player);
+  bindRows();
   const choice = byId("run");
   DATA.runs.forEach(({ label, status }, k) => choice.append(new Option(status === "failed" ? `${label} (failed)` : label || "run", String(k))));
   byId("run-choice").hidden = DATA.runs.length < 2;

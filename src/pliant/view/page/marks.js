@@ -150,5 +150,8 @@ function drawNotes(ctx, film, camera, show) {
   const words = [];
   if (show.enlarge !== 1 && film.beams.length) words.push(`deformation \u00d7 ${readable(show.enlarge)}, dashed: straight`);
   if (show.forces && film.contact) words.push("arrow length \u221d \u221aforce");
-  words.forEach((line, k) => drawWords(ctx, line, camera.width - 16, 22 + 17 * k, "right"));
+  // beside the colour bar, or below it where the picture is narrow
+  const isNarrow = camera.width < 560;
+  const top = isNarrow && show.colour ? 76 : 26;
+  words.forEach((line, k) => drawWords(ctx, line, isNarrow ? 16 : camera.width - 16, top + 17 * k, isNarrow ? "left" : "right"));
 }
