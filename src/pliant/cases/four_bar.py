@@ -13,9 +13,10 @@ from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Model, Output
-from pliant.model.signals import Ramp
+from pliant.model.signals import Table
 from pliant.result import Result
 
+LONGEST = 1e4  # [s] of a driven run
 SETTINGS = {
     "ground": Setting(1.0, "distance of the two pivots", "m", low=1e-6),
     "crank": Setting(0.3, "length of the crank", "m", low=1e-6),
@@ -50,8 +51,7 @@ def build(settings: dict[str, Any]) -> Model:
         )
     coupler, rocker = (float(x) for x in poses(settings, angle))
     is_driven = settings["drive"] == "speed"
-    end = 1e6
-    motion = Ramp(start=0.0, end=end, before=angle, after=angle + settings["speed"] * end) if is_driven else None
+    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_driven else None
     return Model(
         name="four-bar",
         gravity=(0.0, -settings["gravity"], 0.0),

@@ -14,9 +14,10 @@ from pliant.model.flexible import Beam, Bending, Damping, Material, Rectangle
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Model, Output
-from pliant.model.signals import Constant, Ramp
+from pliant.model.signals import Constant, Table
 from pliant.result import Result
 
+LONGEST = 1e4  # [s] of a driven run
 SETTINGS = {
     "crank": Setting(0.15, "length of the crank", "m", low=1e-6),
     "rod": Setting(0.3, "length of the connecting rod", "m", low=1e-6),
@@ -40,8 +41,7 @@ def build(settings: dict[str, Any]) -> Model:
         )
     lean = -math.asin(r * math.sin(angle) / l)
     is_driven = settings["drive"] == "speed"
-    end = 1e6
-    motion = Ramp(start=0.0, end=end, before=angle, after=angle + settings["speed"] * end) if is_driven else None
+    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_driven else None
     return Model(
         name="slider-crank",
         gravity=(0.0, -settings["gravity"], 0.0),

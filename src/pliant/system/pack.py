@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.model.tree import Link, find_frame
+from pliant.model.tree import Link, find_frame, model_size
 from pliant.system import tables
 from pliant.system.contact_rows import ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, SITE
@@ -169,6 +169,7 @@ def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
 def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: FlexibleRows) -> Any:
     dofs = rows(len(model.velocities), tables.DOF)
     dofs.q = dofs.motor = dofs.motion = dofs.input = dofs.tilt = -1
+    size = model_size(model)
     for i, link in enumerate(model.links):
         joint = link.joint
         given = {
@@ -185,9 +186,18 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: F
             row.motion = _motion_row(signals, given["motion"][k])
             row.input = inputs.get(link.v + k, -1)
             row.tilt = flexible.tilt(i, joint_axis(joint)) if _is_turn(joint, k) else -1
+            row.reach = 1.0 if _is_angle(joint, k) else size
         dofs.body[link.v_modes] = i
+        # modes are the last to be made dependent on other coordinates
+        dofs.reach[link.v_modes] = 1e-3 * size
         dofs.q[link.v_modes] = np.arange(link.q_modes.start, link.q_modes.stop)
     return dofs
+
+
+def _is_angle(joint: Joint, k: int) -> bool:
+    """Whether velocity k turns."""
+    row = joint.row
+    return row.angles[k] if row.has_plain_rates else k >= len(row.velocities) - 3
 
 
 def _is_turn(joint: Joint, k: int) -> bool:

@@ -118,13 +118,9 @@ def pivot_fully(system, work):
     for k in range(m):
         rows[k] = k
     for j in range(n):
-        columns[j], largest = j, 0.0
+        columns[j], reach = j, 0.0 if work.dofs[j].is_driven else system.dofs[j].reach
         for k in range(m):
-            F[k, j] = 0.0 if work.dofs[j].is_driven else work.conditions[k, j] / system.closings[k].scale
-            largest = max(largest, abs(F[k, j]))
-        # lengths and angles, near and far alike
-        for k in range(m if largest > 0.0 else 0):
-            F[k, j] /= largest
+            F[k, j] = work.conditions[k, j] * reach / system.closings[k].scale
     rank, first = 0, 0.0
     for k in range(min(m, n)):
         best, pi, pj = 0.0, k, k
