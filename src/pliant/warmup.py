@@ -13,11 +13,11 @@ from pliant.errors import SimulationError
 HALVES = (
     (
         ("formulations.articulated", "energy", "dynamics", "inverse", "outputs"),
-        ("formulations.spherical_batch", "repeat", "formulations.boltzmann_hamel"),
+        ("formulations.spherical_batch", "repeat", "formulations.boltzmann_hamel", "shift"),
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
-        ("formulations.gibbs_appell", "integrators.radau", "integrators.generalised_alpha", "shift"),
+        ("formulations.gibbs_appell", "integrators.radau", "integrators.generalised_alpha"),
     ),
 )
 
