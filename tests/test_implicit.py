@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant
-from pliant import simulation
+from pliant import run_loop
 from pliant.alpha_family import alpha_parameters
 from pliant.bench.stiff import _relative, _start, compiled_rates, stiff12, stiff_model
 from pliant.cases.case import all_cases
@@ -183,8 +183,8 @@ def test_stiff_joint_friction_goes_as_with_small_steps():
 
 def test_interruptions_change_no_bit_of_an_implicit_run(monkeypatch):
     whole = simulate(stiff_model(stiff12()), 0.5)
-    monkeypatch.setattr(simulation, "FIRST_WORK", 6)  # a pause after ten steps
-    monkeypatch.setattr(simulation, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(run_loop, "FIRST_WORK", 6)  # a pause after ten steps
+    monkeypatch.setattr(run_loop, "PAUSE_SECONDS", 0.0)
     parts = simulate(stiff_model(stiff12()), 0.5)
     assert np.array_equal(whole.t, parts.t)
     assert np.array_equal(whole.q, parts.q)
@@ -382,7 +382,7 @@ def test_auto_stays_with_dop853_on_ordinary_cases(name):
 def test_auto_goes_back_where_radau_does_not_pay(monkeypatch):
     """Few stiff steps are enough here: the beams ring after an impact, which is no work for an implicit method."""
     case = all_cases()["falling-chain"]
-    monkeypatch.setattr(simulation, "STIFF_STEPS", 15)
+    monkeypatch.setattr(run_loop, "STIFF_STEPS", 15)
     found = simulate(case.build(case.resolve({})), **dict(case.run))
     assert [name for _, name in found.integrators] == ["dop853", "radau", "dop853"]
     expected = json.loads((Path(__file__).parent / "data" / "falling_chain.json").read_text())["starts"]["ss-ss-ss"]

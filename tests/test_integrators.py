@@ -24,6 +24,7 @@ ALL = [row.name for row in INTEGRATORS]
 ROWS = {row.name: row for row in INTEGRATORS}
 # steps in which errors are far above rounding and orders show
 LONG = {"dop853": [0.5, 0.4, 0.32, 0.25], "radau": [0.4, 0.2, 0.1]}
+both = pytest.mark.parametrize("method", ["dop853", "radau"])  # an explicit and an implicit one
 SWITCHED, STOPPED = int(Status.SWITCHED), int(Status.STOPPED)
 
 
@@ -332,15 +333,17 @@ def test_fixed_steps_are_as_given():
     assert len(run.t) == 12
 
 
-def test_only_the_end_matters_mode_gives_the_same_end():
-    full = drive(pendulum, [1.5, 0.0], 5.0)
-    bare = drive(pendulum, [1.5, 0.0], 5.0, wants_rows=False, wants_dense=False)
+@both
+def test_only_the_end_matters_mode_gives_the_same_end(method):
+    full = drive(pendulum, [1.5, 0.0], 5.0, method)
+    bare = drive(pendulum, [1.5, 0.0], 5.0, method, wants_rows=False, wants_dense=False)
     assert np.array_equal(full.memory.y, bare.memory.y)
     assert len(bare.t) == 0
 
 
-def test_prescribed_component_is_what_the_end_of_the_step_says():
-    run = drive(prescribed, [0.3, 0.0], 3.0)
+@both
+def test_prescribed_component_is_what_the_end_of_the_step_says(method):
+    run = drive(prescribed, [0.3, 0.0], 3.0, method, unknowns=Unknowns([1], []))
     assert np.array_equal(run.y[:, 0], [math.sin(t) for t in run.t])
     assert np.allclose(run.y[:, 1], 1.0 - np.cos(run.t), atol=1e-9)
 
@@ -420,8 +423,9 @@ def test_zeno_sequence_ends_with_a_reason_not_below_the_floor():
     assert run.y[:, 0].min() > -1e-12
 
 
-def test_touch_and_go_between_samples_is_found():
-    run = drive(ball, [0.0, 0.0], 1.0, events=dip, directions=[0])
+@both
+def test_touch_and_go_between_samples_is_found(method):
+    run = drive(ball, [0.0, 0.0], 1.0, method, events=dip, directions=[0])
     depth = math.sqrt(1e-9)
     assert run.memory.loop[0].n_steps < 20
     assert [(k, d) for k, d, _ in run.log] == [(0, -1), (0, 1)]
@@ -435,8 +439,9 @@ def test_touch_and_go_seen_from_one_direction_only():
     assert [d for _, d, _ in rising.log] == [1]
 
 
-def test_all_crossings_of_one_long_step_are_found():
-    run = drive(ball, [0.0, 0.0], 1.0, events=wave, directions=[0], h=1.0)
+@both
+def test_all_crossings_of_one_long_step_are_found(method):
+    run = drive(ball, [0.0, 0.0], 1.0, method, events=wave, directions=[0], h=1.0)
     exact = (np.arange(1, 7) * math.pi - 0.5) / 20.0
     assert np.allclose([t for _, _, t in run.log], exact[exact < 1.0], rtol=0.0, atol=1e-14)
     assert [d for _, d, _ in run.log] == [-1, 1] * 3
@@ -451,9 +456,16 @@ def test_directions_filter_but_sides_still_change():
         assert [k for k, _, _ in run.log] == ([1, 2, 3] if direction == 1 else [3, 2])
 
 
-def test_simultaneous_events_fire_together():
+@both
+def test_simultaneous_events_fire_together(method):
     run = drive(
-        ball, [1.0, 0.0, 2.0, -math.sqrt(0.5), 1.0, 0.0], 1.5, events=heights, directions=[-1, -1, -1], switch=bounce
+        ball,
+        [1.0, 0.0, 2.0, -math.sqrt(0.5), 1.0, 0.0],
+        1.5,
+        method,
+        events=heights,
+        directions=[-1, -1, -1],
+        switch=bounce,
     )
     together = [t for k, _, t in run.log if k in (0, 2)]
     assert together == [together[0]] * 2
@@ -470,8 +482,9 @@ def test_nearly_simultaneous_events_fire_in_order():
     assert np.allclose([t for _, _, t in run.log][:3], exact, rtol=0.0, atol=1e-14)
 
 
-def test_stopping_event_ends_the_run_on_the_event():
-    run = drive(pendulum, [1.5, 0.0], 50.0, events=heights, directions=[-1], switch=stop)
+@both
+def test_stopping_event_ends_the_run_on_the_event(method):
+    run = drive(pendulum, [1.5, 0.0], 50.0, method, events=heights, directions=[-1], switch=stop)
     exact = reference([1.5, 0.0], 5.0, events=lambda t, y: y[0]).t_events[0][0]
     assert run.status == Status.STOPPED
     assert run.t[-1] == run.log[0][2]
@@ -482,7 +495,8 @@ def test_stopping_event_ends_the_run_on_the_event():
 # --- coming back and going on -----------------------------------------------------------------------------------
 
 
-def test_interruptions_change_no_bit():
+@both
+def test_interruptions_change_no_bit(method):
     options = {
         "events": heights,
         "directions": [-1, -1],
@@ -492,8 +506,8 @@ def test_interruptions_change_no_bit():
     }
     options |= {"boundaries": [0.77, 1.5], "max_step": 0.06}
     y = [1.0, 0.0, 0.7, 0.3]
-    whole = drive(ball, y, 3.0, controller=lambda t, y: [t], **options)
-    parts = drive(ball, y, 3.0, controller=lambda t, y: [t], capacity=4, budget=2, **options)
+    whole = drive(ball, y, 3.0, method, controller=lambda t, y: [t], **options)
+    parts = drive(ball, y, 3.0, method, controller=lambda t, y: [t], capacity=4, budget=2, **options)
     assert {Status.SAMPLE, Status.BUFFER_FULL, Status.PAUSE} <= set(parts.reasons)
     for a, b in zip(whole[1:8], parts[1:8], strict=True):
         assert np.array_equal(a, b)
@@ -504,15 +518,17 @@ def test_interruptions_change_no_bit():
 # --- failure is a value -----------------------------------------------------------------------------------------
 
 
-def test_not_a_number_ends_with_a_reason_and_keeps_the_rows():
-    run = drive(broken_later, [0.0], 2.0)
+@both
+def test_not_a_number_ends_with_a_reason_and_keeps_the_rows(method):
+    run = drive(broken_later, [0.0], 2.0, method)
     assert run.status == Status.NOT_FINITE
     assert 0.99 < run.t[-1] <= 1.0
     assert np.isfinite(run.y).all()
 
 
-def test_failing_kernel_passes_its_status_on():
-    run = drive(singular_later, [0.0], 2.0)
+@both
+def test_failing_kernel_passes_its_status_on(method):
+    run = drive(singular_later, [0.0], 2.0, method)
     assert run.status == Status.SINGULAR
     assert run.t[-1] == pytest.approx(1.0, abs=1e-12)
     fixed = drive(singular_later, [0.0], 2.0, "rk4", is_fixed=True, h=0.1)
@@ -520,8 +536,9 @@ def test_failing_kernel_passes_its_status_on():
     assert fixed.t[-1] == pytest.approx(1.0, abs=0.11)
 
 
-def test_too_many_steps_is_said():
-    run = drive(pendulum, [1.5, 0.0], 50.0, max_steps=10)
+@both
+def test_too_many_steps_is_said(method):
+    run = drive(pendulum, [1.5, 0.0], 50.0, method, max_steps=10)
     assert run.status == Status.TOO_MANY_STEPS
     assert run.memory.loop[0].n_steps == 10
 

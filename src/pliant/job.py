@@ -19,7 +19,8 @@ from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.result import Result
-from pliant.simulation import Progress, simulate
+from pliant.run_loop import Progress
+from pliant.simulation import simulate
 from pliant.view.report import write_report
 from pliant.view.video import video_format
 

@@ -13,7 +13,8 @@ from pliant.dynamics import Prepared
 from pliant.errors import SimulationError, failure_advice
 from pliant.model.model import Model
 from pliant.options import check_options
-from pliant.simulation import Progress, Recorded, Run, as_bytes, culprit, drive, events_of, status_word
+from pliant.run_loop import Progress, Recorded, Run, as_bytes, drive
+from pliant.simulation import culprit, events_of, status_word
 from pliant.states import as_state
 from pliant.system.memory import Memory
 from pliant.system.status import Status

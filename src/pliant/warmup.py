@@ -13,20 +13,25 @@ from pliant.errors import SimulationError
 HALVES = (
     (
         ("formulations.articulated", "energy", "dynamics", "inverse", "outputs"),
-        ("formulations.spherical_batch", "repeat", "many", "formulations.boltzmann_hamel"),
+        (
+            "formulations.spherical_batch",
+            "repeat",
+            "many",
+            "formulations.boltzmann_hamel",
+            "formulations.denoc",
+            "jacobians",
+            "shift",
+            "closures.reduced",
+        ),
     ),
     (
         ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
         (
             "closures.multipliers",
-            "closures.reduced",
             "closures.given",
             "formulations.gibbs_appell",
-            "formulations.denoc",
-            "jacobians",
             "integrators.radau",
             "integrators.generalised_alpha",
-            "shift",
         ),
     ),
 )

@@ -20,7 +20,7 @@ from pliant.lab.bounce import BOUNCE
 from pliant.lab.experiment import Outcome, Performed, perform
 from pliant.lab.rod_hits import ROD_HITS
 from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
-from pliant.simulation import Progress
+from pliant.run_loop import Progress
 from pliant.view.chart import Curve, write_chart
 from pliant.view.report import write_findings
 

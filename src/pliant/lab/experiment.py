@@ -9,7 +9,8 @@ from typing import Any
 from pliant.cases.case import Finding
 from pliant.model.model import Model
 from pliant.result import Result
-from pliant.simulation import Progress, simulate
+from pliant.run_loop import Progress
+from pliant.simulation import simulate
 
 ACCURACY = {"rtol": 1e-11, "atol": 1e-13}
 

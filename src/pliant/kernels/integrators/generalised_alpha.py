@@ -20,7 +20,7 @@ from pliant.system.status import Status
 call_derivative = DERIVATIVE.call
 call_shift = SHIFT.call
 
-OK, NOT_CONVERGED = int(Status.OK), int(Status.NOT_CONVERGED)
+OK, NOT_FINITE, NOT_CONVERGED = int(Status.OK), int(Status.NOT_FINITE), int(Status.NOT_CONVERGED)
 ULP = 2.0**-52
 
 OLD, NEW = 0, 1  # rows of memory.stages: a and a_new
@@ -134,7 +134,7 @@ def iterate(system, work, memory, t, h, is_calm):
             loop.n_evaluations += 1
         size = correct(system, work, memory, h)
         if not size < math.inf:
-            break
+            return NOT_FINITE
         if iteration > 0 and before > 0.0:
             newton.rate = size / before
             if newton.rate >= 0.99 and size > tight:

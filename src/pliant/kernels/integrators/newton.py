@@ -13,7 +13,7 @@ from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
-OK, NOT_CONVERGED = int(Status.OK), int(Status.NOT_CONVERGED)
+OK = int(Status.OK)
 ULP = 2.0**-52
 LEAST = 1e-5  # size of a component that counts as small, in differences
 

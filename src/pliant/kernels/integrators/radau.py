@@ -133,7 +133,7 @@ def iterate(system, work, memory, t, h):
         newton.n_iterations += 1
         size = correct(memory, h)
         if not size < math.inf:
-            return NOT_CONVERGED
+            return NOT_FINITE
         if iteration > 1:
             new = size / before if before > 0.0 else 0.0
             rate = new if iteration == 2 else math.sqrt(new * quotient)

@@ -1,0 +1,209 @@
+"""A run on its way: the integrator's memory, the compiled loop entered again and again, what it records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.alpha_family import alpha_parameters
+from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
+from pliant.controllers import ControllerError, sample_times
+from pliant.dynamics import Prepared
+from pliant.methods import find_method
+from pliant.options import tolerances
+from pliant.system.memory import Memory, new_memory, with_method
+from pliant.system.newton import find_unknowns
+from pliant.system.phases import Phases
+from pliant.system.status import Status
+
+Array = NDArray[np.float64]
+FIRST_WORK = 20000  # steps times velocities before the first look
+PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+Progress = Callable[[float, float], None]
+
+
+def as_bytes(table: Any) -> NDArray[np.uint8]:
+    """The memory of a table of records: copied in a fraction of a microsecond, records one by one take twenty."""
+    return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
+
+
+def _may_change(options: dict[str, Any]) -> bool:
+    """Whether the integrator may become an implicit one on the way; minimal coordinates go with explicit ones only."""
+    return bool(options["integrator"] == "auto" and options["closure"] != "reduced")
+
+
+class Run:
+    """A run on its way: the handle, the integrator's memory, and the compiled loop to enter again and again."""
+
+    def __init__(self, handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> None:
+        from pliant.kernels import _jit
+        from pliant.kernels.integrators import loop
+
+        self.handle = handle
+        self._advance = _jit.entry(loop.advance)
+        self._pin(_new_memory(handle, state, options, wants_rows))
+        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
+        self._newton0 = self._newton.copy()
+        name = find_method("integrator", options["integrator"]).name
+        self.choice = AutoChoice(name) if _may_change(options) else None
+        self.integrators = [(0.0, name)]
+
+    def _pin(self, memory: Memory) -> None:
+        from pliant.kernels.tables import Pinned
+
+        self.memory = memory
+        self._pinned = Pinned(memory)
+        self.memory_ref = self._pinned.ref
+        self._refs = (*self.handle.refs, self.memory_ref)
+
+    def enter(self) -> int:
+        """Go on; returns a Status."""
+        return int(self._advance(*self._refs))
+
+    def begin_again(self) -> None:
+        """As it was before the first step, but for y and the row of the loop."""
+        if self.memory is not self._first:
+            self._pin(self._first)
+        self._newton[:] = self._newton0
+        if self.choice is not None:
+            self.choice = AutoChoice(self.integrators[0][1])
+        del self.integrators[1:]
+
+    def change_integrator(self, name: str) -> None:
+        """Go on with another integrator."""
+        from pliant.kernels import _jit
+        from pliant.kernels.integrators import tableaus
+
+        scheme, handle, memory = find_method("integrator", name), self.handle, self.memory
+        say_if_compiling(name, float(memory.loop[0].t))
+        addresses = {"step": _jit.address(scheme.load()), "interpolant": _jit.address(scheme.load("interpolate"))}
+        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self._pin(with_method(memory, tableaus.TABLEAUS[name], unknowns, **addresses))
+        self.integrators.append((float(memory.loop[0].t), name))
+
+    def review(self) -> None:
+        """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
+        assert self.choice is not None
+        name = self.choice.review(self.memory)
+        if name:
+            self.change_integrator(name)
+
+    def gives_up(self, status: Status) -> bool:
+        """Whether this failure is one of the run, not only of the integrator that "auto" tried."""
+        if self.choice is None or not self.choice.may_go_back(status):
+            return True
+        self.change_integrator(self.choice.go_back(self.memory))
+        return False
+
+
+def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
+    """The integrator's memory at the start."""
+    from pliant.kernels import _jit, dynamics, events
+    from pliant.kernels.integrators import tableaus
+
+    scheme = find_method("integrator", options["integrator"])
+    model, packed, system, work = handle.model, handle.packed, handle.system, handle.work
+    run = work.run[0]
+    run.derivative = _jit.address(dynamics.derivative)
+    run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
+    n_z = int(system.world[0].n_z)
+    memory = new_memory(
+        np.concatenate([*state, np.zeros(n_z)]),
+        0.0,
+        options["duration"],
+        tableaus.TABLEAUS[scheme.name],
+        step=_jit.address(scheme.load()),
+        interpolant=_jit.address(scheme.load("interpolate")),
+        rtol=options["rtol"],
+        atol=tolerances(model, n_z, options["atol"], packed.state_scales),
+        h=options["step"] or 0.0,
+        is_fixed=options["step"] is not None,
+        max_step=options["max_step"] or np.inf,
+        boundaries=packed.breakpoints,
+        samples=sample_times(model.controllers, options["duration"]),
+        quaternions=[four.start for four in model.quaternions],
+        n_events=len(system.events),
+        n_inputs=packed.n_inputs,
+        n_phases=len(work.phase),
+        unknowns=find_unknowns(system, len(packed.state_scales)),
+        wants_rows=wants_rows,
+        wants_dense=options["dense"],
+        max_steps=options["max_steps"],
+        budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
+        watches=STIFF_STEPS if _may_change(options) else 0,
+    )
+    parameters = alpha_parameters(options)
+    if parameters is not None:
+        from pliant.kernels import shift
+
+        run.shift = _jit.address(shift.shift)
+        newton = memory.newton[0]
+        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = parameters
+    return memory
+
+
+@dataclass
+class Recorded:
+    """Buffers copied away from the loop."""
+
+    rows: list[Array] = field(default_factory=list)
+    starts: list[Array] = field(default_factory=list)
+    terms: list[Array] = field(default_factory=list)
+    log: list[tuple[int, int, float]] = field(default_factory=list)
+    phase_times: list[Array] = field(default_factory=list)
+    phases: list[Any] = field(default_factory=list)
+
+    def take(self, memory: Memory) -> None:
+        """Copy what the loop recorded and hand the buffers back empty."""
+        loop = memory.loop[0]
+        self.rows.append(memory.rows[: loop.n_rows].copy())
+        self.starts.append(memory.piece_times[: loop.n_pieces].copy())
+        self.terms.append(memory.piece_terms[: loop.n_pieces].copy())
+        self.log += [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
+        self.phase_times.append(memory.phase_times[: loop.n_phases].copy())
+        self.phases.append(memory.phases[: loop.n_phases].copy())
+        loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+
+    def phase_history(self) -> Phases:
+        return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
+
+
+def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
+    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached.
+
+    status: what an earlier entry said."""
+    handle = run.handle
+    loop, sampler = run.memory.loop[0], Sampler(handle)
+    start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded = start
+    try:
+        while True:
+            if status == Status.REVIEW:
+                run.review()
+            entered = time.perf_counter()
+            status = Status(run.enter())
+            memory = run.memory
+            if status == Status.SAMPLE:
+                sampler.instant(float(loop.t), memory.y)
+                continue
+            recorded.take(memory)
+            if status == Status.PAUSE:
+                spent = time.perf_counter() - entered
+                loop.budget = int(min(1e6, max(10, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
+                if progress is not None:
+                    progress(float(loop.t), float(loop.t_end))
+            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (
+                status in (Status.DONE, Status.STOPPED) or run.gives_up(status)
+            ):
+                return recorded, status, ""
+    except KeyboardInterrupt:
+        recorded.take(run.memory)
+        return recorded, Status.INTERRUPTED, ""
+    except ControllerError as error:
+        recorded.take(run.memory)
+        return recorded, Status.CONTROLLER_FAILED, str(error)
