@@ -24,7 +24,7 @@ _HOME = {
     ),
     "pliant.rest_state": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output", "Controller"),
-    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
+    "pliant.model.bodies": ("Body", "Surface", "Frame", "Rod", "Tube", "Box", "Sphere", "AxisAngle", "RollPitchYaw"),
     "pliant.model.flexible": (
         "Beam",
         "Bending",
@@ -39,6 +39,7 @@ _HOME = {
         "GivenSection",
         "TaperedSection",
     ),
+    "pliant.model.flexible_links": ("make_flexible", "FlexibleLink"),
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
     "pliant.model.signals": (

@@ -11,6 +11,7 @@ from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
 from pliant.errors import ModelError
 from pliant.files import make_folder
 from pliant.io.result_file import save_summary
+from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
 from pliant.methods import FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
@@ -74,15 +75,15 @@ class Outcome:
 def prepare_job(case_or_file: str, assignments: dict[str, Any], out: Path | None) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folder."""
     case = find_case(case_or_file)
-    allowed = [*(case.settings if case else ()), *RUN_SETTINGS]
+    allowed = [*(case.settings if case else ROBOT_SETTINGS), *RUN_SETTINGS]
     for key in assignments:
         if key not in allowed:
             raise ModelError(unknown_key(key, allowed, f"--set {key}"))
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key in RUN_SETTINGS}
     options = {**(dict(case.run) if case else {}), **options}
     given = {key: value for key, value in assignments.items() if key not in RUN_SETTINGS}
-    settings = case.resolve(given) if case else {}
-    model = case.build(settings) if case else load(case_or_file)
+    settings = case.resolve(given) if case else given
+    model = case.build(settings) if case else load(case_or_file, **given)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name
