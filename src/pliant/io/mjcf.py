@@ -1,8 +1,8 @@
-"""MJCF in, through the mujoco package (the extra `mjcf`): the kinematic tree as MuJoCo compiles it, as tables of a model.
+"""MJCF in, through the mujoco package (the extra `mjcf`): the kinematic tree as MuJoCo compiles it, as model tables.
 
-Bodies, inertias, joints with damping, springs, armature, dry friction and ranges, gravity, and geoms for the eyes. Contacts
-of geoms, sites, sensors and motors without bias are left out; what would act and cannot be kept is refused, or dropped if
-the setting `unsupported` says so. Several joints of one body become a chain of bodies without mass."""
+Bodies, inertias, joints with damping, springs, armature, dry friction and ranges, gravity, and geoms for the eyes.
+Contacts of geoms, sites, sensors and motors without bias are left out; what would act and cannot be kept is refused, or
+dropped if the setting `unsupported` says so. Several joints of one body become a chain of bodies without mass."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
     if "<mujoco" not in text:
         raise ModelError(f"{path.name}: there is no <mujoco> in it; give an MJCF file (URDF files end in .urdf)")
     robot = _compiled(path)
+    if robot.nbody < 2:
+        raise ModelError(f"{path.name}: there are no bodies in its world; give the file that has the robot")
     unkept = _unkept(robot)
     if unkept and settings.unsupported == "refuse":
         raise ModelError(
@@ -65,8 +67,18 @@ def _unkept(robot: Any) -> list[str]:
         "plugin": getattr(robot, "nplugin", 0),
         "body with gravity compensation": int(np.count_nonzero(robot.body_gravcomp)),
         "fluid": int(bool(robot.opt.density or robot.opt.viscosity)),
+        "spring of a free joint": int(np.count_nonzero(robot.jnt_stiffness[robot.jnt_type == FREE])),
+        "range of a ball joint": int(np.count_nonzero(robot.jnt_limited[robot.jnt_type == BALL])),
+        "nonlinear spring": _rows(robot, "jnt_stiffnesspoly"),
+        "nonlinear damper": _rows(robot, "dof_dampingpoly"),
     }
     return [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
+
+
+def _rows(robot: Any, table: str) -> int:
+    """Rows with a value, of a table that only later versions of MuJoCo have."""
+    values = getattr(robot, table, None)
+    return 0 if values is None else sum(bool(np.any(row)) for row in values)
 
 
 class _Reader:
