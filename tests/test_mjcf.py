@@ -215,3 +215,15 @@ def test_without_mujoco_the_message_says_what_to_install(tree: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ModelError, match=r"pip install 'pliant\[mjcf\]'"):
         pliant.load(tree)
+
+
+def test_warnings_of_mujoco_leave_no_log_file_behind(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    pliant.load(
+        written(
+            tmp_path,
+            PLAIN.replace("<geom", '<geom type="box"').replace("0.1", "0.1 0.1 0.1"),
+            '<compiler settotalmass="2"/>',
+        )
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["r.xml"]

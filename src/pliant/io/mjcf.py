@@ -49,11 +49,15 @@ def _compiled(path: Path) -> Any:
         import mujoco
     except ImportError:
         raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'") from None
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda words: None)  # its own way is a log file in the working folder
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except Exception as error:  # ValueError with MuJoCo's own words, whatever a later version raises
         words = " ".join(str(error).split())
         raise ModelError(f"{path.name}: MuJoCo cannot read it ({words}); correct the file") from None
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _unkept(robot: Any) -> list[str]:

@@ -58,22 +58,24 @@ def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> M
     """The robot, changed by the tables of the same names, then its flexible links, then what acts and is recorded."""
     file, settings = _robot_key(path, data.pop("robot"))
     flexible = _flexible_links(path, data.pop("flexible", []))
-    base = data.get("base")
-    if base is not None and "base" not in given:
-        settings["base"] = base.get("kind", "fixed") if isinstance(base, dict) else base
+    if "base" in data:
+        base = {"kind": data["base"]} if isinstance(data["base"], str) else data["base"]
+        data["base"] = base | {"kind": given.get("base", base.get("kind", "fixed"))} if isinstance(base, dict) else base
+        settings["base"] = data["base"]["kind"] if isinstance(base, dict) else base
+    if "gravity" in given:
+        data.pop("gravity", None)
     try:
         tables = _robot_tables(path.parent / file, robot_settings(settings | given))
     except ModelError as error:
         raise ModelError(f"{path.name}: robot: {error}") from None
     first = {key: data.pop(key) for key in ROBOT_KEYS if key in data}
-    first |= {key: tables[key] for key in ("base", "gravity") if key in given and key in tables}
-    model = _robot_model(path, merged(path, tables, first))
+    model = _robot_model(path, merged(tables, first))
     for link in flexible:
         try:
             model = make_flexible(model, link)
         except ModelError as error:
             raise ModelError(f"{path.name}: flexible: {error}") from None
-    return checked_model(path, merged(path, model_tables(model), data)) if data else model
+    return checked_model(path, merged(model_tables(model), data)) if data else model
 
 
 def _robot_key(path: Path, value: Any) -> tuple[str, dict[str, Any]]:
@@ -105,25 +107,30 @@ def _flexible_links(path: Path, tables: Any) -> list[FlexibleLink]:
     return made
 
 
-def merged(path: Path, tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Keys replace; of lists, items with the name of one that is there change its keys, others are added."""
+def merged(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Keys replace; of lists of tables, one with the name of one that is there changes its keys, others are added."""
     made = dict(tables)
     for key, value in changes.items():
         before = made.get(key)
-        if isinstance(before, list) and isinstance(value, list):
-            items = list(before)
-            places = {item["name"]: k for k, item in enumerate(items) if isinstance(item.get("name"), str)}
-            for item in value:
-                name = item.get("name") if isinstance(item, dict) else None
-                k = places.get(name) if isinstance(name, str) else None
-                if k is None:
-                    items.append(item)
-                else:
-                    is_same_kind = key != "bodies" or item.get("kind", "rigid") == items[k].get("kind", "rigid")
-                    items[k] = items[k] | item if is_same_kind else item
-            made[key] = items
-        elif isinstance(before, dict) and isinstance(value, dict):
+        if isinstance(before, dict) and isinstance(value, dict):
             made[key] = before | value
+        elif isinstance(value, list) and isinstance(before, list) and isinstance(before[0], dict):
+            made[key] = _merged_lists(before, value, is_kind_kept=key == "bodies")
         else:
             made[key] = value
     return made
+
+
+def _merged_lists(before: list[dict[str, Any]], changes: list[Any], is_kind_kept: bool) -> list[Any]:
+    """A body of another kind takes the place of the one that is there."""
+    items: list[Any] = list(before)
+    places = {item.get("name"): k for k, item in enumerate(before)}
+    for item in changes:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or name not in places:
+            items.append(item)
+        elif is_kind_kept and item.get("kind", "rigid") != items[places[name]].get("kind", "rigid"):
+            items[places[name]] = item
+        else:
+            items[places[name]] = items[places[name]] | item
+    return items

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, Tag
 
 from pliant.errors import ModelError
-from pliant.model.bodies import Body, Frame
+from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
@@ -192,7 +192,8 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     frames = [split.moved(frame) for frame in model.frames]
     loads = [replace(load, frame=split.place(load.frame)) for load in model.loads]
     contacts = [_moved_contact(contact, split) for contact in model.contacts]
-    root, tip = Body(name, 0.0, visual=split.body.visual), Body(split.tip, 0.0)
+    # what was seen of the link would not bend: the ends are seen as small balls
+    root, tip = (Body(one, 0.0, shape=Sphere(0.02 * split.beam.length)) for one in (name, split.tip))
     if mass > 0.0 and wanted.remainder == "root":
         root = replace(root, mass=mass, com=tuple(centre), inertia=inertia.tolist())
     elif mass > 0.0:

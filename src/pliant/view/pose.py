@@ -11,7 +11,7 @@ import numpy as np
 from pliant.view.bent import BentBeam, arm_lines, band, dashes, faces
 from pliant.view.projection import Canvas, shade
 from pliant.view.scene import Scene
-from pliant.view.skeleton import Ball, Bar, Block, Part
+from pliant.view.skeleton import Ball, Bar, Block, Part, Shell
 from pliant.view.svg import Array, circle_path, line_path, path, pixel, polygon_path
 
 MANY_BODIES = 60  # from here on without outlines and joint marks
@@ -69,6 +69,10 @@ def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mar
 def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
     if isinstance(part, Block):
         yield from _block_marks(part, canvas, R, p)
+    elif isinstance(part, Shell):
+        placed = p + part.points @ R.T
+        look = 'class="right" stroke-width="1.2"'
+        yield Mark(canvas.depth(placed.mean(axis=0)), look, polygon_path(hull(canvas.pixels(placed))))
     elif isinstance(part, Ball):
         centre = p + R @ part.centre
         (x, y), depth = canvas.pixels(centre), canvas.depth(centre)
