@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings
-from pliant.io.toml import checked_model, model_tables, parse_file, read_text
+from pliant.io.toml import check_depth, checked_model, model_tables, parse_file, read_text
 from pliant.model.flexible_links import FlexibleLink, make_flexible
 from pliant.model.messages import listed
 from pliant.model.model import Model
@@ -21,7 +21,12 @@ def load_file(path: Path, given: dict[str, Any]) -> Model:
     """The model in a robot file, in a sidecar or in a model file; only the first two take settings."""
     if path.suffix.lower() in SUFFIXES:
         return _robot_model(path, _robot_tables(path, robot_settings(given)))
-    data = parse_file(path)
+    return tables_model(path, parse_file(path), given)
+
+
+def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Model:
+    """The model that the tables of a sidecar or a model file describe."""
+    check_depth(path, data)
     if "robot" in data:
         return _sidecar_model(path, data, given)
     if given:

@@ -47,9 +47,9 @@ class Tables:
 
     def add_surfaces(self, body: str, surfaces: list[dict[str, Any]]) -> None:
         """What is seen of a body; nothing is drawn of the world."""
-        for table in self.bodies:
-            if table["name"] == body:
-                table.setdefault("visual", []).extend(surfaces)
+        table = next((table for table in reversed(self.bodies) if table["name"] == body), None)
+        if table is not None and surfaces:
+            table.setdefault("visual", []).extend(surfaces)
 
     def as_model(self, settings: RobotSettings) -> dict[str, Any]:
         """With the base and gravity that are asked for; lists that are empty are left out."""

@@ -25,6 +25,7 @@ from pliant.model.model import Controller, Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
+DEEPEST = 50  # levels of tables and lists in a file
 
 # reading
 
@@ -36,6 +37,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 def checked_model(path: Path, data: dict[str, Any]) -> Model:
     """The model that tables describe; messages name the file, and controllers are imported from beside it."""
+    check_depth(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -47,6 +49,17 @@ def checked_model(path: Path, data: dict[str, Any]) -> Model:
 def parse_file(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     return _parse(path, read_text(path))
+
+
+def check_depth(path: Path, data: dict[str, Any]) -> None:
+    """Refuses nesting that Python's stack could not follow."""
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        lists = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [item for one in lists for item in one if isinstance(item, (dict, list))]
+        if not level:
+            return
+    raise ModelError(f"{path.name}: tables and lists are nested deeper than {DEEPEST} levels; no model needs that")
 
 
 def read_text(path: Path) -> str:
@@ -77,6 +90,8 @@ def _near_files(path: Path) -> str:
 def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise ModelError(f"{path.name}: brackets are nested too deeply; check that every one is closed") from None
     except tomllib.TOMLDecodeError as error:
         match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
         if match is None:

@@ -5,7 +5,6 @@ carries it. A root link called "world" without mass is the world."""
 
 from __future__ import annotations
 
-import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from pliant.io.robot_tables import Pose, Tables, found_limit, plain_name
 from pliant.io.surfaces import surface_of
 from pliant.model.bodies import RollPitchYaw, attitude_matrix
 from pliant.model.messages import closest, listed, shown
+from pliant.model.quantities import LARGEST, without_direction
 
 KINDS = {
     "revolute": "revolute",
@@ -91,7 +91,7 @@ def _named(path: Path, robot: ET.Element, tag: str) -> dict[str, ET.Element]:
 def _numbers(path: Path, where: str, element: ET.Element, key: str, default: str, count: int) -> list[float]:
     text = element.get(key, default)
     words = text.split()
-    if len(words) != count or not all(NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words):
+    if len(words) != count or not all(NUMBER.fullmatch(word) and abs(float(word)) <= LARGEST for word in words):
         many = "a finite number" if count == 1 else f"{count} finite numbers"
         _fail(path, f"{where}: <{element.tag}> {key}={shown(text)}; give {many}")
     return [float(word) for word in words]
@@ -147,8 +147,8 @@ def _joint(path: Path, element: ET.Element, links: dict[str, ET.Element]) -> _Jo
         ends.append(link)
     axis = element.find("axis")
     xyz = [1.0, 0.0, 0.0] if axis is None else _numbers(path, where, axis, "xyz", "1 0 0", 3)
-    if kind not in ("fixed", "floating") and not any(xyz):
-        _fail(path, f"{where}: axis (0, 0, 0) has no direction; give a non-zero axis")
+    if kind not in ("fixed", "floating") and without_direction("axis", tuple(xyz)):
+        _fail(path, f"{where}: {without_direction('axis', tuple(xyz))}")
     return _Joint(name, kind, ends[0], ends[1], _pose(path, where, element), np.array(xyz), element)
 
 

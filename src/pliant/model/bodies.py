@@ -21,6 +21,7 @@ from pliant.model.quantities import (
     Quaternion,
     Vector,
     described,
+    without_direction,
 )
 
 Axis = Literal["x", "y", "z"]
@@ -144,7 +145,7 @@ def _inertia(value: Any) -> Any:
     """Three numbers are the diagonal, six are xx, yy, zz, xy, xz, yz (tensor entries), nine or 3x3 the whole tensor."""
     try:
         numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.zeros(0)
     if numbers.shape == (3,):
         return np.diag(numbers).tolist()
@@ -297,8 +298,7 @@ class AxisAngle:
     kind: Literal["axis-angle"] = "axis-angle"  # of attitude
 
     def __post_init__(self) -> None:
-        if not np.any(self.axis):
-            raise ValueError("axis (0, 0, 0) has no direction; give a non-zero axis")
+        refuse(filter(None, [without_direction("axis", self.axis)]))
 
 
 @described

@@ -170,6 +170,11 @@ class Model:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.velocities)} velocities: {joints}{more}>"
 
     @cached_property
+    def named_frames(self) -> dict[str, Frame]:
+        """Frames by name."""
+        return {frame.name: frame for frame in self.frames if frame.name}
+
+    @cached_property
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""
         return build_tree(self)
