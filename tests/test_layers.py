@@ -16,7 +16,10 @@ ROOMS = {
     "beams": ({"pliant.beams", "pliant.model", *LEAVES}, {"numpy"}),
     "system": ({"pliant.system", "pliant.beams", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
     "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
-    "io": ({"pliant.io", "pliant.model", "pliant.result", *LEAVES}, {"numpy", "h5netcdf", "h5py", "pydantic"}),
+    "io": (
+        {"pliant.io", "pliant.model", "pliant.result", *LEAVES},
+        {"numpy", "h5netcdf", "h5py", "pydantic", "mujoco", "trimesh"},
+    ),
     "view": ({"pliant.view", "pliant.result", "pliant.model", *LEAVES}, {"numpy"}),
     "bench": (
         {

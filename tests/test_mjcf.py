@@ -83,7 +83,8 @@ class Twin:
         """M and h of M vdot + h = tau, with springs and dampers in h."""
         A, bias = self.put(q, v)
         M = np.zeros((self.robot.nv, self.robot.nv))
-        mujoco.mj_fullM(self.robot, self.data, M)
+        for k, unit in enumerate(np.eye(self.robot.nv)):
+            mujoco.mj_mulM(self.robot, self.data, M[k], unit)
         return A.T @ M @ A, A.T @ (M @ bias + self.data.qfrc_bias - self.data.qfrc_passive)
 
 
