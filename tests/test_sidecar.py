@@ -113,6 +113,15 @@ def test_a_body_of_another_kind_replaces_the_link(tmp_path: Path) -> None:
     assert model.bodies[3] == Beam("forearm", 0.9, aluminium, Circle(0.01), bending_z=1)
 
 
+def test_armature_in_a_sidecar_carries_a_moving_end_without_mass(tmp_path: Path) -> None:
+    end = '<joint name="spin" type="continuous"><parent link="tip"/><child link="wheel"/></joint><link name="wheel"/>'
+    (tmp_path / "r.urdf").write_text(ROBOT.replace("</robot>", f"{end}</robot>"))
+    with pytest.raises(ModelError, match=r"it moves body 'wheel'.*armature to the joint in a sidecar"):
+        pliant.load(tmp_path / "r.urdf")
+    (tmp_path / "r.toml").write_text('robot = "r.urdf"\n[[joints]]\nname = "spin"\narmature = 1e-3\n')
+    assert "spin" in pliant.load(tmp_path / "r.toml").velocities
+
+
 def test_a_sidecar_saved_as_a_model_file_stands_alone(tmp_path: Path) -> None:
     model = pliant.load(EXAMPLES / "lifter.toml")
     save_model(model, tmp_path / "alone.toml")

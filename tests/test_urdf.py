@@ -221,7 +221,10 @@ MISTAKES = {
     "no number": ("<robot>" + TWO + tie(more=tag("origin", rpy="0 x 1")) + "</robot>", "give 3 finite numbers"),
     "nan": ("<robot>" + TWO + tie(more=tag("origin", xyz="0 nan 1")) + "</robot>", "give 3 finite numbers"),
     "too large": ("<robot>" + TWO + tie(more=tag("origin", xyz="0 1e999 1")) + "</robot>", "give 3 finite numbers"),
-    "nothing with mass moves": (f"<robot>{TWO}{tie()}</robot>", "joint 'j': it moves body 'b'.*give mass"),
+    "nothing with mass moves": (
+        f"<robot>{TWO}{tie()}</robot>",
+        "joint 'j': it moves body 'b'.*give it an inertial .*in a sidecar",
+    ),
     "limits crossed": (
         "<robot>" + TWO + tie(more=tag("limit", lower=1, upper=0)) + "</robot>",
         "lower limit 1 is above upper 0",
@@ -292,6 +295,18 @@ MESHES = {
     "square.obj": b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1/1 2/2/2 3/3/3 4/4/4\n",
 }
 
+COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="meter" meter="1"/><up_axis>Z_UP</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="9">0 0 0 1 0 0 1 1 0</float_array><technique_common>
+<accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node></visual_scene>
+</library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
 
 @pytest.mark.parametrize("way", ["package://shapes/{}", "../shapes/{}", "file://{}"])
 @pytest.mark.parametrize("name", MESHES)
@@ -314,6 +329,26 @@ def test_a_mesh_that_cannot_be_read_is_not_seen_and_harms_nothing(suffix: str, c
     (tmp_path / f"m.{suffix}").write_bytes(content)
     visual = f'<visual><geometry><mesh filename="m.{suffix}"/></geometry></visual>'
     (tmp_path / "r.urdf").write_text(f'<robot><link name="a">{visual}</link></robot>')
+    assert pliant.load(tmp_path / "r.urdf").bodies[0].visual == ()
+
+
+def test_geometry_with_wrong_numbers_is_not_seen_and_harms_nothing(tmp_path: Path) -> None:
+    (tmp_path / "nan.stl").write_bytes(stl(np.full((3, 3, 3), np.nan)))
+    for shape in ('<box size="1 1"/>', '<sphere radius="-1"/>', '<mesh filename="nan.stl"/>', "<torus/>", ""):
+        visual = f"<visual><geometry>{shape}</geometry></visual>"
+        (tmp_path / "r.urdf").write_text(f'<robot><link name="a">{visual}</link></robot>')
+        assert pliant.load(tmp_path / "r.urdf").bodies[0].visual == ()
+
+
+def test_collada_is_read_from_memory_and_not_with_entities(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'pliant[urdf]')")
+    pytest.importorskip("collada", reason="pycollada is not installed (pip install 'pliant[urdf]')")
+    visual = '<visual><geometry><mesh filename="m.dae"/></geometry></visual>'
+    (tmp_path / "r.urdf").write_text(f'<robot><link name="a">{visual}</link></robot>')
+    (tmp_path / "m.dae").write_text(COLLADA)
+    (surface,) = pliant.load(tmp_path / "r.urdf").bodies[0].visual
+    assert np.allclose(np.ptp(surface.points, axis=0), [1, 1, 0])
+    (tmp_path / "m.dae").write_text('<!DOCTYPE a [<!ENTITY x "y">]>' + COLLADA)
     assert pliant.load(tmp_path / "r.urdf").bodies[0].visual == ()
 
 

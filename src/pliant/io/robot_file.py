@@ -13,6 +13,11 @@ from pliant.model.messages import listed
 from pliant.model.model import Model
 
 SUFFIXES = (".urdf", ".xml", ".mjcf")
+BETTER_WORDS = {
+    'inertia_check = "symmetric" takes it': "the setting inertia = keep takes them all",
+    "give mass, an armature, or make it fixed": "give it an inertial or make its joint fixed in the robot file, or "
+    "give mass to the body or armature to the joint in a sidecar",
+}
 # what describes the robot itself; all other keys may refer to links that have become flexible
 ROBOT_KEYS = ("name", "base", "gravity", "duration", "bodies", "joints", "frames")
 
@@ -38,11 +43,13 @@ def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Mod
 
 
 def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
-    """As any model; but robot files often hold inertias that no body can have, so say what to do about them."""
+    """As any model; what robot files often get wrong is told in their words."""
     try:
         return checked_model(path, tables)
     except ModelError as error:
-        text = str(error).replace('inertia_check = "symmetric" takes it', "the setting inertia = keep takes them all")
+        text = str(error)
+        for words, better in BETTER_WORDS.items():
+            text = text.replace(words, better)
         raise ModelError(text) from None
 
 

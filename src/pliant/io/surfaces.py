@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.io.robot_tables import Pose
+from pliant.model.quantities import LARGEST
 
 Array = NDArray[np.float64]
 Triangles = tuple[Array, NDArray[np.int64]]  # points (n, 3), faces (m, 3)
@@ -92,10 +94,11 @@ def _mesh(filename: str, folder: Path, scale: Array) -> Triangles | None:
         if path is None or path.stat().st_size > MOST_BYTES:
             return None
         points, faces = READERS[path.suffix.lower()](path)
-        made = coarse(points * scale, faces)
+        if not len(faces) or not np.isfinite(points).all() or np.abs(points).max() > LARGEST:
+            return None
+        return coarse(points * scale, faces)
     except (OSError, ValueError, KeyError, IndexError, ImportError, struct.error):
         return None
-    return made if len(made[1]) and np.isfinite(made[0]).all() else None
 
 
 def mesh_path(filename: str, folder: Path) -> Path | None:
@@ -140,24 +143,25 @@ def _read_obj(path: Path) -> Triangles:
     return np.array(points).reshape(-1, 3), np.array(faces, dtype=int).reshape(-1, 3)
 
 
-def _read_by_trimesh(path: Path) -> Triangles:
-    """COLLADA needs the extra `urdf`."""
+def _read_dae(path: Path) -> Triangles:
+    """COLLADA by trimesh (the extra `urdf`), from memory: it opens no other files."""
     import trimesh
 
+    data = path.read_bytes()
+    if b"<!DOCTYPE" in data:
+        raise ValueError("it could hold entities")
     try:
-        mesh: Any = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(io.BytesIO(data), file_type="dae", force="mesh")
     except Exception as error:  # its readers raise whatever they meet
         raise ValueError(str(error)) from None
     return np.array(mesh.vertices, np.float64), np.array(mesh.faces, np.int64)
 
 
-READERS = {".stl": _read_stl, ".obj": _read_obj, ".dae": _read_by_trimesh}
+READERS = {".stl": _read_stl, ".obj": _read_obj, ".dae": _read_dae}
 
 
 def coarse(points: Array, faces: NDArray[np.int64]) -> Triangles:
     """At most MOST_FACES: points in one cell of a grid become one, on coarser and coarser grids."""
-    if not len(faces):
-        return points, faces
     low, span = points.min(axis=0), float(np.ptp(points, axis=0).max()) or 1.0
     for cells in (4096, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2):
         x, y, z = np.floor((points - low) / span * cells).astype(np.int64).T
