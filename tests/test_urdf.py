@@ -15,6 +15,8 @@ from pliant.dynamics import Prepared
 from pliant.errors import ModelError
 from pliant.io.toml import load_model, save_model
 from pliant.model.model import Model
+from pliant.view.robot import write_picture
+from pliant.view.skeleton import Shell, skeleton
 from random_models import largest, random_state
 from urdf_twin import UrdfTwin
 
@@ -164,6 +166,25 @@ def test_what_is_seen_is_kept_as_triangles_in_body_axes() -> None:
     assert np.allclose(np.abs(upper[:, 1:]).max(axis=0), 0.03, atol=1e-6)
     assert len(bodies["stand"].visual) == 2  # its own, and that of the frame it carries
     assert len(bodies["fore"].visual) == 1  # what collides, where nothing is to be seen
+
+
+def test_the_picture_of_a_robot_shows_the_outlines_of_what_is_seen(tmp_path: Path) -> None:
+    model = pliant.load(Path(__file__).parents[1] / "examples" / "lifter.urdf")
+    parts = skeleton(model)
+    seen = [part for of_body in parts for part in of_body if isinstance(part, Shell)]
+    assert len(seen) == len(model.bodies)
+    write_picture(pliant.simulate(model, 0.01), tmp_path / "robot.svg", t=0.01)
+    assert (tmp_path / "robot.svg").read_text().count('class="right"') > 0
+
+
+def test_an_inertia_that_no_body_has_is_kept_if_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    inertial = '<inertial><mass value="{}"/><inertia ixx="1" iyy="0.1" izz="0.1"/></inertial>'
+    for mass in (2.0, 0.0):
+        path.write_text(f'<robot><link name="a">{inertial.format(mass)}</link></robot>')
+        body = pliant.load(path, inertia="keep").bodies[0]
+        assert body.total_mass == mass
+        assert np.array_equal(np.diag(body.inertia_about_centre), [1.0, 0.1, 0.1])
 
 
 def test_a_robot_saved_as_a_model_file_loads_as_the_same_model(tmp_path: Path) -> None:

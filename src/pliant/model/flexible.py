@@ -18,7 +18,7 @@ from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector,
 
 NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
 
-MOST_MODES = 200  # the highest mode of a family
+MOST_MODES = 50  # the highest mode of a family: their integrals take seconds
 
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
