@@ -99,7 +99,7 @@ class _Build:
         child = plain_name(joint.child)
         table: dict[str, Any] = {"name": plain_name(joint.name), "kind": kind, "child": child}
         table |= self._acting(joint) if kind != "fixed" else {}
-        if kind == "planar" and abs(joint.axis[2]) < np.linalg.norm(joint.axis) * (1 - 1e-15):
+        if kind == "planar" and joint.axis[2] < np.linalg.norm(joint.axis) * (1 - 1e-15):
             # pliant's planes are x-y: the joint turns into the plane, and a weld turns back
             turn = Pose(_turn_to(joint.axis))
             table["child"], seat = f"{child}_plane"[:80], seat @ turn
