@@ -16,7 +16,8 @@ from pliant.dynamics import Prepared
 from pliant.kernels._jit import REFEREE, entry, kernel
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
-from pliant.model.bodies import AxisAngle, Body, Frame
+from pliant.model.attitudes import AxisAngle
+from pliant.model.bodies import Body, Frame
 from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Base, Load, Model
 from pliant.model.signals import Constant, Sine

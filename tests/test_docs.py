@@ -1,12 +1,14 @@
 """The documents say what is: keys, defaults, names, paths and examples are held against the package."""
 
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from pliant.io.toml import load_model, schema
+from pliant.loading import load
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 from pliant.system.tables import Power, System
@@ -74,8 +76,12 @@ def test_source_paths_exist(name):
 
 @pytest.mark.parametrize(("name", "source"), blocks("toml"))
 def test_toml_block_loads(name, source, tmp_path):
-    """Models marked '# complete' load; the rest is TOML with keys of a model file."""
-    if source.startswith("# complete\n"):
+    """Models marked '# complete' and sidecars load; the rest is TOML with keys of a model file."""
+    if source.startswith("# sidecar"):
+        shutil.copy(ROOT / "examples" / "lifter.urdf", tmp_path)
+        (tmp_path / "model.toml").write_text(source)
+        assert load(tmp_path / "model.toml").duration
+    elif source.startswith("# complete\n"):
         put_files(name, tmp_path)
         (tmp_path / "model.toml").write_text(source)
         assert load_model(tmp_path / "model.toml").duration
@@ -85,6 +91,7 @@ def test_toml_block_loads(name, source, tmp_path):
 
 @pytest.mark.parametrize(("name", "source"), blocks("python"))
 def test_python_block_runs(name, source, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     exec(compile(source, name, "exec"), {"__name__": "example"})
 

@@ -18,7 +18,7 @@ ROOMS = {
     "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
     "io": (
         {"pliant.io", "pliant.model", "pliant.result", *LEAVES},
-        {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy"},
+        {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy", "mujoco", "trimesh"},
     ),
     "view": (
         {"pliant.view", "pliant.result", "pliant.model", *LEAVES},

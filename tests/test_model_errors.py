@@ -9,7 +9,9 @@ import pytest
 
 from pliant.errors import ModelError
 from pliant.model.attitudes import AxisAngle, RollPitchYaw
-from pliant.model.bodies import Body, Frame, Rod, Sphere, Tube
+from pliant.model.bodies import Body, Frame, Rod, Sphere, Surface, Tube
+from pliant.model.contacts import Plane
+from pliant.model.flexible import Beam, Circle, Material
 from pliant.model.joints import JOINT_KINDS, PLAIN_KINDS, Joint, Limit
 from pliant.model.mobility import joint_start
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
@@ -53,6 +55,18 @@ OBJECTS = [
     ("wrong word", lambda: Rod(1.0, axis="w"), ["axis", '"w" is not known', "x, y, z"]),
     ("unit of an angle", lambda: AxisAngle((1, 0, 0), "3 grad"), ['unit "grad"', '"deg" or "rad"']),
     ("angle that is no number", lambda: AxisAngle((1, 0, 0), "right"), ['"right" is not a number', "30 deg"]),
+    ("too large", lambda: Body("link", mass=1e36), ["mass: found 1e+36", "1e+35 or less"]),
+    ("too small", lambda: Rod(1e-61), ["rod: length: found 1e-61", "1e-60 or more"]),
+    ("axis that is lost", lambda: AxisAngle((1e-70, 0, 0), 1.0), ["axis (1e-70, 0, 0) has no direction"]),
+    ("normal that is lost", lambda: Plane(normal=(0, 0, 1e-200)), ["normal (0, 0, 1e-200) has no direction"]),
+    ("integer beyond floats", lambda: Body("link", 1.0, inertia=(10**400, 1, 1)), ["is no inertia"]),
+    ("point that is not there", lambda: Surface([(0, 0, 0)] * 3, [(0, 1, 3)]), ["faces name point 3", "from 0 to 2"]),
+    ("face of two", lambda: Surface([(0, 0, 0)] * 3, [(0, 1)]), ["faces[0]"]),
+    (
+        "more modes than anyone can compute",
+        lambda: Beam("b", 1.0, Material(1e11, 1e3), Circle(0.1), bending_y=10**9),
+        ["1000000000", "at most 200"],
+    ),
     # bodies
     ("tube inside out", lambda: Tube(1.0, 0.1, 0.2), ["inner_radius 0.2", "not below", "0.1"]),
     ("no mass", lambda: Body("link"), ["body 'link'", "no mass is given", "density"]),

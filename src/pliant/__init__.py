@@ -35,7 +35,7 @@ _HOME = {
     "pliant.rest_state": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output"),
     "pliant.model.control": ("Controller",),
-    "pliant.model.bodies": ("Body", "Frame", "Rod", "Tube", "Box", "Sphere"),
+    "pliant.model.bodies": ("Body", "Surface", "Frame", "Rod", "Tube", "Box", "Sphere"),
     "pliant.model.attitudes": ("AxisAngle", "RollPitchYaw", "EulerAngles", "RotationVector", "Pose"),
     "pliant.attitudes": ("attitude",),
     "pliant.model.flexible": (
@@ -52,6 +52,7 @@ _HOME = {
         "GivenSection",
         "TaperedSection",
     ),
+    "pliant.model.flexible_links": ("make_flexible", "FlexibleLink"),
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
     "pliant.model.loops": ("Loop",),

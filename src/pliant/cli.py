@@ -30,10 +30,14 @@ lab = typer.Typer(
 )
 app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
 
-CaseArgument = Annotated[str, typer.Argument(metavar="CASE_OR_FILE", help="a built-in case, or a model file (.toml)")]
+CaseArgument = Annotated[
+    str, typer.Argument(metavar="CASE_OR_FILE", help="a built-in case, or a file (.toml, .urdf, .xml)")
+]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="set a key of the case or an option of the run; may be repeated"),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="set a key of the case or robot, or an option of the run; may be repeated"
+    ),
 ]
 
 

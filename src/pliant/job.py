@@ -14,6 +14,7 @@ from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.files import make_folder
 from pliant.io.result_file import save_summary
+from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
 from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
 from pliant.model.model import Model
@@ -104,16 +105,17 @@ def prepare_job(
             found = path.suffix or "without a suffix"
             raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
     case = find_case(case_or_file)
-    allowed = [*(case.settings if case else ()), *RUN_SETTINGS]
+    allowed = [*(case.settings if case else ROBOT_SETTINGS), *RUN_SETTINGS]
     for key in assignments:
         if key not in allowed:
             raise ModelError(unknown_key(key, allowed, f"--set {key}"))
     # a case may have a setting of the same name as an option
-    given = {key: value for key, value in assignments.items() if case and key in case.settings}
-    settings = case.resolve(given) if case else {}
+    own = case.settings if case else ROBOT_SETTINGS
+    given = {key: value for key, value in assignments.items() if key in own}
+    settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
-    model = case.build(settings) if case else load(case_or_file)
+    model = case.build(settings) if case else load(case_or_file, **given)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name

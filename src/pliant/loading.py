@@ -15,15 +15,13 @@ from pliant.model.model import Model
 
 
 def load(case_or_file: str | Path, **settings: Any) -> Model:
-    """The model of a built-in case (with its settings) or of a TOML model file."""
+    """The model of a built-in case, of a robot file (URDF, MJCF) or of a sidecar, with settings; or of a model file."""
     case = find_case(case_or_file)
     if case is not None:
         return case.build(case.resolve(settings))
-    if settings:
-        raise ModelError(f"{case_or_file}: a model file has no settings; found {', '.join(settings)}")
-    from pliant.io.toml import load_model
+    from pliant.io.robot_file import load_file
 
-    return load_model(Path(case_or_file))
+    return load_file(Path(case_or_file), settings)
 
 
 def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str, Any]], list[Model]]:
@@ -46,4 +44,6 @@ def find_case(name: str | Path) -> Case | None:
         return None
     close = difflib.get_close_matches(str(name), list(cases), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ModelError(f"no case and no file {str(name)!r}; {hint}cases: {', '.join(cases)}; files end in .toml")
+    raise ModelError(
+        f"no case and no file {str(name)!r}; {hint}cases: {', '.join(cases)}; files end in .toml, .urdf or .xml"
+    )

@@ -60,7 +60,8 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         options["duration"] = model.duration
     if options["duration"] is None:
         raise ModelError(
-            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds"
+            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds, "
+            "or --set duration=..."
         )
     for name, (low, high, unit) in RANGES.items():
         value = options[name]

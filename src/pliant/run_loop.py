@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.alpha_family import alpha_parameters
 from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
-from pliant.controllers import ControllerError, sample_times
+from pliant.controllers import ControllerError, Sampler, sample_times
 from pliant.dynamics import Prepared
 from pliant.methods import find_method
 from pliant.options import tolerances

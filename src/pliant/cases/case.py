@@ -41,11 +41,12 @@ class Setting:
                 parsed = int(value)
             else:
                 parsed = str(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             if self.unit == "rad" and '"' in str(error):
                 raise ModelError(f"{key}: {error}") from None
             wanted = {"float": "a number", "int": "a whole number", "bool": "true or false"}.get(kind.__name__, "text")
-            raise ModelError(f"{key}: {value!r} is not {wanted}{f' [{self.unit}]' if self.unit else ''}") from None
+            found = repr(value) if len(repr(value)) < 80 else repr(value)[:76] + "..."
+            raise ModelError(f"{key}: {found} is not {wanted}{f' [{self.unit}]' if self.unit else ''}") from None
         self._check_range(key, parsed)
         return parsed
 

@@ -26,14 +26,19 @@ from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
+DEEPEST = 50  # levels of tables and lists in a file
 
 # reading
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """The model in a TOML file. Controllers ("control.py:law") are imported from beside it, which runs that file."""
-    path = Path(path)
-    data = _parse(path, _read(path))
+    return checked_model(Path(path), parse_file(Path(path)))
+
+
+def checked_model(path: Path, data: dict[str, Any]) -> Model:
+    """The model that tables describe; messages name the file, and controllers are imported from beside it."""
+    check_depth(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -42,7 +47,24 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     return dataclasses.replace(loaded, controllers=resolved) if resolved else loaded
 
 
-def _read(path: Path) -> str:
+def parse_file(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    return _parse(path, read_text(path))
+
+
+def check_depth(path: Path, data: dict[str, Any]) -> None:
+    """Refuses nesting that Python's stack could not follow."""
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        lists = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [item for one in lists for item in one if isinstance(item, (dict, list))]
+        if not level:
+            return
+    raise ModelError(f"{path.name}: tables and lists are nested deeper than {DEEPEST} levels; no model needs that")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or a message."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -60,14 +82,17 @@ def _read(path: Path) -> str:
 def _near_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"; the folder '{path.parent}' does not exist either"
-    files = sorted(file.name for file in path.parent.glob("*.toml"))
+    suffix = path.suffix or ".toml"
+    files = sorted(file.name for file in path.parent.glob(f"*{suffix}"))
     near = difflib.get_close_matches(path.name, files, n=3) or files
-    return f"; in that folder there are: {listed(near, 5)}" if near else "; that folder has no .toml files"
+    return f"; in that folder there are: {listed(near, 5)}" if near else f"; that folder has no {suffix} files"
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise ModelError(f"{path.name}: brackets are nested too deeply; check that every one is closed") from None
     except tomllib.TOMLDecodeError as error:
         match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
         if match is None:
@@ -138,8 +163,17 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     )
     if named:
         described = dataclasses.replace(described, controllers=named)
-    text = "\n".join(_lines(_plain(described))).strip() + "\n"
-    write_whole(path, text)
+    text = "\n".join(_lines(model_tables(described))).strip() + "\n"
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise ModelError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+
+
+def model_tables(described: Model) -> dict[str, Any]:
+    """The tables of a model file."""
+    tables: dict[str, Any] = _plain(described)
+    return tables
 
 
 def _plain(value: Any) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Discriminator, Tag
 
-from pliant.model.messages import shown
-from pliant.model.quantities import Angle, Angles, Matrix, Quaternion, Vector, described
+from pliant.model.messages import refuse, shown
+from pliant.model.quantities import Angle, Angles, Matrix, Quaternion, Vector, described, without_direction
 from pliant.model.rotations import euler_matrix, quaternion_matrix, rotation_matrix, rotation_vector_matrix
 
 Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy", "zxz", "zyx", "zyz"]
@@ -24,8 +24,7 @@ class AxisAngle:
     kind: Literal["axis-angle"] = "axis-angle"  # of attitude
 
     def __post_init__(self) -> None:
-        if not np.any(self.axis):
-            raise ValueError("axis (0, 0, 0) has no direction; give a non-zero axis")
+        refuse(filter(None, [without_direction("axis", self.axis)]))
 
 
 @described

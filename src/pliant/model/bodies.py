@@ -143,7 +143,7 @@ def _inertia(value: Any) -> Any:
     """Three numbers are the diagonal, six are xx, yy, zz, xy, xz, yz (tensor entries), nine or 3x3 the whole tensor."""
     try:
         numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.zeros(0)
     if numbers.shape == (3,):
         return np.diag(numbers).tolist()
@@ -160,6 +160,19 @@ Inertia = Annotated[Matrix, BeforeValidator(_inertia, json_schema_input_type=lis
 
 
 @described
+class Surface:
+    """What is seen of a body: triangles between points. For pictures only."""
+
+    points: tuple[Vector, ...]  # in body axes [m]
+    faces: tuple[tuple[int, int, int], ...]  # numbers of three points each, from 0
+
+    def __post_init__(self) -> None:
+        numbers = [number for face in self.faces for number in face]
+        if numbers and not 0 <= min(numbers) <= max(numbers) < len(self.points):
+            raise ValueError(f"faces name point {max(numbers, key=abs)}; give numbers from 0 to {len(self.points) - 1}")
+
+
+@described
 class Body:
     """A rigid body. Its frame is the child frame of its inboard joint.
 
@@ -172,12 +185,14 @@ class Body:
     inertia: Inertia | None = None  # about the mass centre: diagonal, 6 entries or 3 x 3 [kg m^2]
     shape: Shape | None = None  # gives mass centre and inertia unless they are given
     density: Positive | None = None  # of the shape, instead of the mass [kg/m^3]
+    visual: tuple[Surface, ...] = ()  # what is seen, in place of the shape
+    inertia_check: Literal["physical", "symmetric"] = "physical"  # "symmetric" takes what no body can have
     kind: Literal["rigid"] = "rigid"  # of body
 
     def __post_init__(self) -> None:
         refuse(_mass_problems(self))
         if self.inertia is not None:
-            refuse(_inertia_problems(np.array(self.inertia)))
+            refuse(_inertia_problems(self, np.array(self.inertia)))
 
     @property
     def families(self) -> tuple[int, int, int, int]:
@@ -230,25 +245,27 @@ def _mass_problems(body: Body) -> Iterator[str]:
         yield f"density {body.density} kg/m^3 needs a shape to fill; give a shape, or mass instead of density"
     if body.density is not None and body.shape is not None and body.shape.volume == 0.0:
         yield f"density {body.density} kg/m^3 gives no mass: the {body.shape.kind} has no volume; give radius or mass"
-    if body.mass == 0.0 and body.inertia is not None and np.any(body.inertia):
+    is_odd = body.mass == 0.0 and body.inertia is not None and np.any(body.inertia)
+    if is_odd and body.inertia_check == "physical":
         yield "inertia is given but the mass is 0; give the mass too, or leave the inertia out"
 
 
-def _inertia_problems(inertia: NDArray[np.float64]) -> Iterator[str]:
-    """What no rigid body has; the limit of the triangle inequality (a flat body) is allowed within rounding."""
-    rounding = 1e-9 * np.abs(inertia).max()
+def _inertia_problems(body: Body, inertia: NDArray[np.float64]) -> Iterator[str]:
+    """What no rigid body has; the limit of the triangle inequality (a flat body) is allowed within rounding, for
+    a point mass that of a gyration radius of 3e-8 m."""
+    rounding = 1e-9 * np.abs(inertia).max() + 1e-15 * body.total_mass
     if np.abs(inertia - inertia.T).max() > rounding:
         yield f"inertia {shown(inertia.tolist(), 100)} is not symmetric; give the same xy and yx, xz and zx, yz and zy"
         return
+    if body.inertia_check == "symmetric":
+        return
     small, middle, large = np.linalg.eigvalsh(inertia)
+    advice = 'check units, signs and the point it is about (the mass centre); inertia_check = "symmetric" takes it'
     moments = f"principal moments {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
     if small < -rounding:
-        yield f"inertia has a negative moment ({moments}); check signs and the point it is about (the mass centre)"
+        yield f"inertia has a negative moment ({moments}); {advice}"
     elif large > small + middle + rounding:
-        yield (
-            f"no body has this inertia: its largest moment exceeds the sum of the others ({moments}); "
-            "check units and the point it is about (the mass centre)"
-        )
+        yield (f"no body has this inertia: its largest moment exceeds the sum of the others ({moments}); {advice}")
 
 
 @described

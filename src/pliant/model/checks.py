@@ -4,7 +4,7 @@ What concerns one object alone is checked where it is made; whether all can move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -65,37 +65,39 @@ def _doubles(named: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _reference_problems(model: Model) -> Iterator[str]:
-    bodies = [body.name for body in model.bodies]
+    bodies = dict.fromkeys(body.name for body in model.bodies)
+    carriers = {"world": None, **bodies}
+    places = {**carriers, **dict.fromkeys(model.named_frames)}
     for frame in model.frames:
-        yield from _unknown(f"frame '{frame.name}'", "body", frame.body, ["world", *bodies])
+        yield from _unknown(f"frame '{frame.name}'", "body", frame.body, carriers)
     for joint in model.joints:
-        yield from _unknown_place(model, f"joint '{joint.name}'", "parent", joint.parent)
+        yield from _unknown_place(f"joint '{joint.name}'", "parent", joint.parent, carriers, places)
         yield from _unknown(f"joint '{joint.name}'", "child", joint.child, bodies)
     for index, load in enumerate(model.loads):
         where = f"load '{load.name}'" if load.name else f"loads[{index}]"
-        yield from _unknown_place(model, where, "frame", load.frame)
+        yield from _unknown_place(where, "frame", load.frame, carriers, places)
         if find_frame(model, load.frame).body == "world":
             yield f"{where}: it acts on the world, which does not move; choose a body or a frame on one"
     for contact in model.contacts:
         where = f"contact '{contact.name}'"
-        yield from _unknown_place(model, where, "plane.place", contact.plane.place)
+        yield from _unknown_place(where, "plane.place", contact.plane.place, carriers, places)
         for index, place in enumerate(contact.points or ()):
-            yield from _unknown_place(model, where, f"points[{index}]", place)
+            yield from _unknown_place(where, f"points[{index}]", place, carriers, places)
     for loop in model.loops:
         for key in ("first", "second"):
-            yield from _unknown_place(model, f"loop '{loop.name}'", key, getattr(loop, key))
+            yield from _unknown_place(f"loop '{loop.name}'", key, getattr(loop, key), carriers, places)
 
 
-def _unknown_place(model: Model, where: str, key: str, place: str | Frame) -> Iterator[str]:
-    bodies = [body.name for body in model.bodies]
+def _unknown_place(
+    where: str, key: str, place: str | Frame, carriers: Collection[str], places: Collection[str]
+) -> Iterator[str]:
     if isinstance(place, Frame):
-        yield from _unknown(where, f"{key}.body", place.body, ["world", *bodies])
+        yield from _unknown(where, f"{key}.body", place.body, carriers)
     else:
-        frames = [frame.name for frame in model.frames if frame.name]
-        yield from _unknown(where, key, place, ["world", *bodies, *frames])
+        yield from _unknown(where, key, place, places)
 
 
-def _unknown(where: str, key: str, name: str, allowed: list[str]) -> Iterator[str]:
+def _unknown(where: str, key: str, name: str, allowed: Collection[str]) -> Iterator[str]:
     if name not in allowed:
         yield f"{where}: {key} '{name}' does not exist{closest(name, allowed) or ';'} there are: {listed(allowed)}"
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import Discriminator, Field, Tag
 
 from pliant.model.bodies import Place
 from pliant.model.messages import listed, refuse
-from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described
+from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described, without_direction
 
 # --- normal laws ----------------------------------------------------------------------------------------------
 
@@ -293,8 +292,7 @@ class Plane:
     offset: Number = 0.0  # shifts the plane along its normal [m]
 
     def __post_init__(self) -> None:
-        if not np.any(self.normal):
-            raise ValueError("normal (0, 0, 0) has no direction; give a non-zero normal")
+        refuse(filter(None, [without_direction("normal", self.normal)]))
 
 
 @described

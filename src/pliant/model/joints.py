@@ -23,6 +23,7 @@ from pliant.model.quantities import (
     Positive,
     Vector,
     described,
+    without_direction,
 )
 from pliant.model.rotations import matrix_quaternion
 from pliant.model.signals import Product, Ramp, Signal, Step, Sum
@@ -238,8 +239,8 @@ def _kind_problems(joint: Joint) -> Iterator[str]:
         yield f"axis has no effect on a {joint.kind} joint (only on {kinds}); turn the parent frame instead"
     elif not joint.row.has_plain_rates and any(joint.each("rest")):
         yield f"rest has no effect on a {joint.kind} joint, whose spring is relaxed at zero turn; turn the parent frame"
-    elif joint.axis is not None and not np.any(joint.axis):
-        yield "axis (0, 0, 0) has no direction; give a non-zero axis"
+    elif joint.axis is not None and without_direction("axis", joint.axis):
+        yield without_direction("axis", joint.axis)
 
 
 def _is_turned(q0: Any) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-import numpy as np
-
 from pliant.model.bodies import Place
 from pliant.model.messages import listed, refuse
-from pliant.model.quantities import Name, Positive, Vector, described
+from pliant.model.quantities import Name, Positive, Vector, described, without_direction
 
 LoopKind = Literal["revolute", "prismatic", "spherical", "universal", "fixed", "distance", "point-on-line"]
 WITH_AXIS = ("revolute", "prismatic", "point-on-line")
@@ -38,8 +36,8 @@ class Loop:
 def _loop_problems(loop: Loop) -> Iterator[str]:
     if loop.axis is not None and loop.kind not in WITH_AXIS:
         yield f"axis has no effect in a {loop.kind} loop (only in {listed(WITH_AXIS)}); turn the frames instead"
-    elif loop.axis is not None and not np.any(loop.axis):
-        yield "axis (0, 0, 0) has no direction; give a non-zero axis"
+    elif loop.axis is not None:
+        yield from filter(None, [without_direction("axis", loop.axis)])
     if loop.length is not None and loop.kind != "distance":
         yield f"length has no effect in a {loop.kind} loop, only in a distance loop; leave it out"
     if loop.length is None and loop.kind == "distance":

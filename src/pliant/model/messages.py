@@ -3,9 +3,12 @@
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import pydantic
+
+MOST_LINES = 20  # of one message
 
 # what to do, by pydantic's type of error; braces are filled from its context
 ADVICE = {
@@ -25,8 +28,8 @@ ADVICE = {
 
 
 def refuse(problems: Iterable[str]) -> None:
-    """Raise ValueError (which pydantic passes on) if there is any problem; each is one line."""
-    found = list(problems)
+    """Raise ValueError (which pydantic passes on) if there is any problem; each is one line, of many the first."""
+    found = list(islice(problems, MOST_LINES))
     if found:
         raise ValueError("\n".join(found))
 
@@ -39,7 +42,9 @@ def explain(error: pydantic.ValidationError, where: str, given: Any = None) -> s
             continue
         place = _place(problem["loc"], given)
         lines += [": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines()]
-    return "\n".join(dict.fromkeys(lines))
+    lines = list(dict.fromkeys(lines))
+    more = [f"{where}: and {len(lines) - MOST_LINES} more mistakes"] if len(lines) > MOST_LINES else []
+    return "\n".join(lines[:MOST_LINES] + more)
 
 
 def closest(name: str, allowed: Iterable[str]) -> str:

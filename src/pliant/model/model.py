@@ -155,6 +155,11 @@ class Model:
         return model_html(self)
 
     @cached_property
+    def named_frames(self) -> dict[str, Frame]:
+        """Frames by name."""
+        return {frame.name: frame for frame in self.frames if frame.name}
+
+    @cached_property
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""
         return build_tree(self)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import numpy as np
 import pydantic
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field
 from pydantic_core import ArgsKwargs
 
 from pliant.errors import ModelError
@@ -36,6 +36,13 @@ def parse_angle(value: Any) -> Any:
     return float(number) * ANGLE_UNITS[unit]
 
 
+def without_direction(what: str, vector: tuple[float, ...]) -> str:
+    """The message for a vector that is zero, or so small that its length is lost; empty if all is well."""
+    if math.hypot(*vector) > SMALLEST:
+        return ""
+    return f"{what} ({', '.join(f'{x:g}' for x in vector)}) has no direction; give a non-zero {what}"
+
+
 def _count(count: int) -> BeforeValidator:
     """Refuses lists of another length in one line."""
 
@@ -47,9 +54,18 @@ def _count(count: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-Positive = Annotated[float, Field(allow_inf_nan=False, strict=True, gt=0)]
-NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0)]
+def _not_tiny(value: float) -> float:
+    """So that products of a few of them are not lost, nor their quotients too large."""
+    if value < SMALLEST:
+        raise ValueError(f"found {value:g}; give {SMALLEST:g} or more")
+    return value
+
+
+SMALLEST = 1e-60
+LARGEST = 1e35  # beyond all that is built, and small enough for products of inertias and lengths
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=-LARGEST, le=LARGEST)]
+Positive = Annotated[float, Field(allow_inf_nan=False, strict=True, gt=0, le=LARGEST), AfterValidator(_not_tiny)]
+NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0, le=LARGEST)]
 Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
 Vector = Annotated[tuple[Number, Number, Number], _count(3)]
 Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]

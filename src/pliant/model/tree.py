@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,10 +55,7 @@ def find_frame(model: Model, place: str | Frame) -> Frame:
     """The frame a place means: given in place, a named frame, a body's own frame, or the world."""
     if isinstance(place, Frame):
         return place
-    for frame in model.frames:
-        if frame.name == place:
-            return frame
-    return Frame(body=place)
+    return model.named_frames.get(place) or Frame(body=place)
 
 
 def base_joint(base: Base, body: Body | Beam) -> Joint:
@@ -84,13 +82,17 @@ def build_tree(model: Model) -> tuple[Link, ...]:
     carried = {joint.child: joint for joint in model.joints}
     joints = {body.name: carried.get(body.name) or base_joint(model.base, body) for body in model.bodies}
     seats = {name: find_frame(model, joint.parent) for name, joint in joints.items()}
+    carries: dict[str, list[int]] = {}
+    for number, body in enumerate(model.bodies):
+        carries.setdefault(seats[body.name].body, []).append(number)
     links: list[Link] = []
     place = {"world": -1}
-    waiting = list(model.bodies)
+    ready = carries.get("world", [])  # in ascending order, which is a heap
     q = v = 0
-    while waiting:
-        body = next(body for body in waiting if seats[body.name].body in place)
-        waiting.remove(body)
+    while ready:
+        body = model.bodies[heapq.heappop(ready)]
+        for number in carries.get(body.name, ()):
+            heapq.heappush(ready, number)
         joint, seat = joints[body.name], seats[body.name]
         place[body.name] = len(links)
         links.append(Link(body, joint, place[seat.body], seat, q, v))

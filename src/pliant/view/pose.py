@@ -11,7 +11,7 @@ from pliant.view.bent import BentBeam, arm_lines, band, faces
 from pliant.view.marks import Mark, circle, line, polygon
 from pliant.view.projection import Canvas, shade
 from pliant.view.scene import Scene
-from pliant.view.skeleton import Ball, Bar, Block, Part
+from pliant.view.skeleton import Ball, Bar, Block, Part, Shell
 from pliant.view.svg import Array
 
 MANY_BODIES = 60  # from here on without outlines and joint marks
@@ -58,6 +58,9 @@ def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mar
 def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
     if isinstance(part, Block):
         yield from _block_marks(part, canvas, R, p)
+    elif isinstance(part, Shell):
+        placed = p + part.points @ R.T
+        yield polygon("right", hull(canvas.pixels(placed)), 1.2, depth=canvas.depth(placed.mean(axis=0)))
     elif isinstance(part, Ball):
         centre = p + R @ part.centre
         place, depth = canvas.pixels(centre), canvas.depth(centre)

@@ -46,7 +46,15 @@ class Ball:
     radius: float = 0.0  # [m]
 
 
-Part = Bar | Block | Ball
+@dataclass(frozen=True)
+class Shell:
+    """What is seen of a body: triangles; in still pictures the outline of their hull."""
+
+    points: Array  # (n, 3), body axes
+    faces: tuple[tuple[int, ...], ...]  # numbers of points
+
+
+Part = Bar | Block | Ball | Shell
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ def extreme_points(part: Part) -> Array:
     if isinstance(part, Block):
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return np.asarray(part.centre + signs * part.half)
+    if isinstance(part, Shell):
+        return part.points
     return np.asarray(part.centre + part.radius * np.vstack([np.eye(3), -np.eye(3)]))
 
 
@@ -87,6 +97,9 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
     link = model.links[i]
     body = link.body
     if isinstance(body, Beam):  # drawn as it bends, see bent.py
+        return
+    if body.visual:
+        yield from (Shell(np.array(seen.points, dtype=float), seen.faces) for seen in body.visual if seen.faces)
         return
     reached = places(model, i)
     if body.shape is not None:
@@ -118,7 +131,7 @@ def places(model: Any, i: int) -> list[Array]:
     return [np.array(place, dtype=float) for place in different]
 
 
-def _shape(shape: Any) -> Part:
+def _shape(shape: Any) -> Bar | Block | Ball:
     if shape.kind == "rod":
         return Bar(np.zeros(3), shape.length * DIRECTIONS[shape.axis], shape.radius)
     if shape.kind == "tube":
@@ -137,7 +150,7 @@ def _equal_box(body: Any) -> Array | None:
     return np.asarray(np.sqrt(np.maximum(squares, 0.01 * squares.max())))
 
 
-def _nearest(part: Part, point: Array) -> Array:
+def _nearest(part: Bar | Block | Ball, point: Array) -> Array:
     """The nearest point of a part's body (its axis if a bar)."""
     if isinstance(part, Bar):
         along = part.end - part.start
@@ -148,7 +161,7 @@ def _nearest(part: Part, point: Array) -> Array:
     return part.centre
 
 
-def _distance(part: Part, point: Array) -> float:
+def _distance(part: Bar | Block | Ball, point: Array) -> float:
     radius = 0.0 if isinstance(part, Block) else part.radius
     return max(0.0, float(np.linalg.norm(point - _nearest(part, point))) - radius)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.model.flexible import Beam
 from pliant.view.bent import half_edges
-from pliant.view.skeleton import Ball, Block, Part, skeleton
+from pliant.view.skeleton import Ball, Block, Part, Shell, skeleton
 from pliant.view.svg import Array
 
 SIDES = 12  # of a round bar
@@ -81,6 +81,8 @@ def _solid(part: Part, thick: float) -> Iterator[Solid]:
         is_dot = part.radius == 0
         radius = 2.0 * thick if is_dot else part.radius
         yield Solid("mass" if is_dot else "body", part.centre[None, :], radius=radius, is_ball=True)
+    elif isinstance(part, Shell):
+        yield Solid("body", part.points, part.faces, radius=float(np.min(np.ptp(part.points, axis=0))))
     elif part.is_thin:
         yield Solid("thin", np.zeros((0, 3)), line=(part.start, part.end))
     elif np.linalg.norm(part.end - part.start) > 0:

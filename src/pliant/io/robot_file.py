@@ -1,0 +1,148 @@
+"""Robot files (URDF, MJCF), and sidecars: TOML beside them that says what they cannot say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings
+from pliant.io.toml import check_depth, checked_model, model_tables, parse_file, read_text
+from pliant.model.flexible_links import FlexibleLink, make_flexible
+from pliant.model.messages import listed
+from pliant.model.model import Model
+
+SUFFIXES = (".urdf", ".xml", ".mjcf")
+BETTER_WORDS = {
+    'inertia_check = "symmetric" takes it': "the setting inertia = keep takes them all",
+    "give mass, an armature, or make it fixed": "give it an inertial or make its joint fixed in the robot file, or "
+    "give mass to the body or armature to the joint in a sidecar",
+}
+# what describes the robot itself; all other keys may refer to links that have become flexible
+ROBOT_KEYS = ("name", "base", "gravity", "duration", "bodies", "joints", "frames")
+
+
+def load_file(path: Path, given: dict[str, Any]) -> Model:
+    """The model in a robot file, in a sidecar or in a model file; only the first two take settings."""
+    if path.suffix.lower() in SUFFIXES:
+        return _robot_model(path, _robot_tables(path, robot_settings(given)))
+    return tables_model(path, parse_file(path), given)
+
+
+def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Model:
+    """The model that the tables of a sidecar or a model file describe."""
+    check_depth(path, data)
+    if "robot" in data:
+        return _sidecar_model(path, data, given)
+    if given:
+        raise ModelError(
+            f"{path}: settings ({listed(given)}) are for robot files; a model file without `robot` says all itself: "
+            "edit it"
+        )
+    return checked_model(path, data)
+
+
+def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
+    """As any model; what robot files often get wrong is told in their words."""
+    try:
+        return checked_model(path, tables)
+    except ModelError as error:
+        text = str(error)
+        for words, better in BETTER_WORDS.items():
+            text = text.replace(words, better)
+        raise ModelError(text) from None
+
+
+def _robot_tables(path: Path, settings: RobotSettings) -> dict[str, Any]:
+    if path.suffix.lower() == ".urdf":
+        from pliant.io.urdf import urdf_tables
+
+        return urdf_tables(path, read_text(path), settings)
+    from pliant.io.mjcf import mjcf_tables
+
+    return mjcf_tables(path, read_text(path), settings)
+
+
+# --- sidecars -------------------------------------------------------------------------------------------------------
+
+
+def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Model:
+    """The robot, changed by the tables of the same names, then its flexible links, then what acts and is recorded."""
+    file, settings = _robot_key(path, data.pop("robot"))
+    flexible = _flexible_links(path, data.pop("flexible", []))
+    if "base" in data:
+        base = {"kind": data["base"]} if isinstance(data["base"], str) else data["base"]
+        data["base"] = base | {"kind": given.get("base", base.get("kind", "fixed"))} if isinstance(base, dict) else base
+        settings["base"] = data["base"]["kind"] if isinstance(base, dict) else base
+    if "gravity" in given:
+        data.pop("gravity", None)
+    try:
+        tables = _robot_tables(path.parent / file, robot_settings(settings | given))
+    except ModelError as error:
+        raise ModelError(f"{path.name}: robot: {error}") from None
+    first = {key: data.pop(key) for key in ROBOT_KEYS if key in data}
+    model = _robot_model(path, merged(tables, first))
+    for link in flexible:
+        try:
+            model = make_flexible(model, link)
+        except ModelError as error:
+            raise ModelError(f"{path.name}: flexible: {error}") from None
+    return checked_model(path, merged(model_tables(model), data)) if data else model
+
+
+def _robot_key(path: Path, value: Any) -> tuple[str, dict[str, Any]]:
+    """`robot`: a file name, or a table of it and settings."""
+    table = {"file": value} if isinstance(value, str) else value
+    if not isinstance(table, dict) or not isinstance(table.get("file"), str):
+        raise ModelError(f'{path.name}: robot: give the robot file, as in robot = "arm.urdf", or a table with `file`')
+    settings = {key: item for key, item in table.items() if key != "file"}
+    unknown = [key for key in settings if key not in NAMES]
+    if unknown:
+        raise ModelError(f"{path.name}: robot: unknown key '{unknown[0]}'; allowed: file, {listed(NAMES)}")
+    if Path(table["file"]).suffix.lower() not in SUFFIXES:
+        raise ModelError(
+            f"{path.name}: robot: file '{table['file']}' found; give a file that ends in {listed(SUFFIXES)}"
+        )
+    return table["file"], settings
+
+
+def _flexible_links(path: Path, tables: Any) -> list[FlexibleLink]:
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ModelError(f"{path.name}: flexible: give a list of tables, headed [[flexible]]")
+    made = []
+    for index, table in enumerate(tables):
+        try:
+            made.append(FlexibleLink(**table))
+        except ModelError as error:
+            lines = (f"{path.name}: flexible[{index}]: {line}" for line in str(error).splitlines())
+            raise ModelError("\n".join(lines)) from None
+    return made
+
+
+def merged(tables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Keys replace; of lists of tables, one with the name of one that is there changes its keys, others are added."""
+    made = dict(tables)
+    for key, value in changes.items():
+        before = made.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            made[key] = before | value
+        elif isinstance(value, list) and isinstance(before, list) and isinstance(before[0], dict):
+            made[key] = _merged_lists(before, value, is_kind_kept=key == "bodies")
+        else:
+            made[key] = value
+    return made
+
+
+def _merged_lists(before: list[dict[str, Any]], changes: list[Any], is_kind_kept: bool) -> list[Any]:
+    """A body of another kind takes the place of the one that is there."""
+    items: list[Any] = list(before)
+    places = {item.get("name"): k for k, item in enumerate(before)}
+    for item in changes:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or name not in places:
+            items.append(item)
+        elif is_kind_kept and item.get("kind", "rigid") != items[places[name]].get("kind", "rigid"):
+            items[places[name]] = item
+        else:
+            items[places[name]] = items[places[name]] | item
+    return items
