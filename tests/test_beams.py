@@ -549,7 +549,7 @@ def plain(**fields):
 
 REFUSED = {
     "mode zero": (lambda: Bending((0, 1)), ["modes: [0, 1]: give how many modes", "from 1"]),
-    "negative count": (lambda: Bending(-1), ["modes: -1: give how many modes (0 or more)"]),
+    "negative count": (lambda: Bending(-1), ["modes: -1: give how many modes (0 or more, at most 200)"]),
     "part of a mode": (lambda: Bending(1.5), ["modes: 1.5: give how many"]),
     "mode twice": (lambda: Bending((1, 1)), ["modes: [1, 1]", "each once"]),
     "torsion twice": (lambda: plain(torsion=(2, 2)), ["torsion: [2, 2]", "each once"]),

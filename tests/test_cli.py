@@ -36,7 +36,8 @@ def test_run_writes_summary_result_and_report(case, tmp_path):
     assert summary["case"] == case
     assert bool(summary["contacts"]) == bool(all_cases()[case].build(all_cases()[case].resolve({})).contacts)
     assert set(summary["figures"]) == set(all_cases()[case].figure_table)
-    assert summary["audit"]["energy_residual"] < 1e-9
+    # the tolerance of a step, where a case asks for a loose one
+    assert summary["audit"]["energy_residual"] < max(1e-9, 0.1 * all_cases()[case].run.get("rtol", 0.0))
     assert {"evaluations", "steps", "events", "wall_s", "compile_s"} <= set(summary["stats"])
     assert summary["settings"]["formulation"] == "articulated"
 

@@ -14,7 +14,8 @@ from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model, Output
-from pliant.simulation import prepare_run, simulate
+from pliant.prepared_run import prepare_run
+from pliant.simulation import simulate
 
 
 def chain(**more):

@@ -24,7 +24,8 @@ from pliant.model.bodies import Body, Sphere
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.simulation import prepare_run, simulate
+from pliant.prepared_run import prepare_run
+from pliant.simulation import simulate
 from pliant.system.memory import new_memory
 from pliant.system.status import Status
 from pliant.system.tables import empty_system

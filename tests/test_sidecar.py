@@ -143,7 +143,7 @@ MISTAKES = {
         "robot: unknown key 'limit'; allowed: file, base",
     ),
     "a wrong word": ('[robot]\nfile = "lifter.urdf"\nlimits = "hard"', '"hard" is not known; allowed: record'),
-    "an unknown table": ("[[loops]]\nname = 'a'", "unknown key 'loops'; .*allowed: name, bodies"),
+    "an unknown table": ("[[ropes]]\nname = 'a'", "unknown key 'ropes'; .*allowed: name, bodies"),
     "an unknown joint": ("[[joints]]\nname = 'elbo'\ndamping = 1", "joints.* 'elbo': 'kind' is missing"),
     "an unknown link": (
         FLEXIBLE.format(0.01).replace("forearm", "forarm"),

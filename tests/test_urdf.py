@@ -102,7 +102,7 @@ def test_a_planar_joint_slides_across_its_axis_and_turns_about_it(xyz: tuple[int
     for k in range(3):
         assert abs((p[k, 0] - p[0, 0]) @ axis) < 1e-15
         assert np.isclose(np.linalg.norm(p[k, 0] - p[0, 0]), np.linalg.norm(rows[k, :2]), atol=1e-15)
-        wanted = pliant.model.bodies.rotation_matrix(axis, rows[k, 2])
+        wanted = pliant.model.rotations.rotation_matrix(axis, rows[k, 2])
         assert largest(R[k, 0] @ R[0, 0].T - wanted) < 1e-14
 
 

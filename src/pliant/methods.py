@@ -198,7 +198,7 @@ CLOSURES = (
         function="close",
         supports=_ANY_LOOPS | _ANY_INTEGRATOR,
         cost="one solve of the open tree per condition",
-        reference="saha1999",
+        reference="denoc",
         options=("baumgarte",),
     ),
     Method(
@@ -208,7 +208,7 @@ CLOSURES = (
         function="impose",
         supports=_ANY_LOOPS | {"explicit integrators"},
         cost="as multipliers, and Newton's method for the dependent coordinates",
-        reference="saha1999",
+        reference="denoc",
     ),
     Method(
         name="springs",
@@ -217,7 +217,7 @@ CLOSURES = (
         function="gather_loop_springs",
         supports=_ANY_LOOPS | _ANY_INTEGRATOR,
         cost="O(n), but stiff",
-        reference="mdenoc",
+        reference="denoc",
         options=("closure_stiffness", "closure_damping", "closure_form", "closure_prestretch"),
     ),
     Method(

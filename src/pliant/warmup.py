@@ -21,6 +21,7 @@ HALVES = (
             "formulations.denoc",
             "jacobians",
             "shift",
+            "closures.conditions",
             "closures.reduced",
         ),
     ),

@@ -15,6 +15,8 @@ from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
 from pliant.result import Result
 
+LARGEST = 1e35  # as in models
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -64,7 +66,7 @@ class Setting:
         if isinstance(value, (int, float)):
             too_low = self.low is not None and not value >= self.low
             too_high = self.high is not None and not value <= self.high
-            if too_low or too_high or value != value or abs(value) == float("inf"):
+            if too_low or too_high or not abs(value) <= LARGEST:
                 low = f", at least {self.low:g}" if self.low is not None else ""
                 high = f", at most {self.high:g}" if self.high is not None else ""
                 unit = f" [{self.unit}]" if self.unit else ""

@@ -1,4 +1,4 @@
-"""The 3RRR robot of [mdenoc] by hand: geometry, rose path, closed-form legs, inverse dynamics. numpy only, along rows.
+"""The 3RRR robot of [denoc] by hand: geometry, rose path, closed-form legs, inverse dynamics. numpy only, along rows.
 
 Symbols as in the paper: leg j with angles th1, th2 (relative), J leg-tip Jacobian, V = (x', y', theta_p'),
 G = J^-1 [1 | E R s]; lambda_j force of the platform on the tip of leg j."""

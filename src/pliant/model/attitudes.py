@@ -88,7 +88,7 @@ def _attitude_form(value: Any) -> str | None:
     hints |= dict.fromkeys(("euler", "angles", "about"), "euler-angles")
     guess = next((hints[key] for key in value if key in hints), "roll-pitch-yaw")
     kind = value.get("kind", guess)
-    return kind if kind in {table.kind for table in TABLES} else None
+    return kind if kind in [table.kind for table in TABLES] else None
 
 
 Attitude = Annotated[

@@ -168,7 +168,7 @@ def _modes(value: Any) -> Any:
     whole = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and least <= n <= MOST_MODES]
     if len(whole) < len(numbers) or len(set(whole)) < len(numbers):
         raise ValueError(
-            f"{shown(value)}: give how many modes (0 or more, at most {MOST_MODES}), or a list of their numbers from 1, "
+            f"{shown(value)}: give how many modes (0 or more, at most {MOST_MODES}), or a list of numbers from 1, "
             "each once"
         )
     return tuple(value) if is_list else value
