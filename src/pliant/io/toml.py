@@ -230,7 +230,7 @@ def _value(value: Any) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON schema (2020-12) of a model file. Descriptions are docstrings and the comments behind the fields."""
-    made = _MODEL.json_schema()
+    made = _any_of(_MODEL.json_schema())
     made["$defs"] = {name: _with_descriptions(name, part) for name, part in made["$defs"].items()}
     made = _with_descriptions("Model", made)
     return {
@@ -249,3 +249,10 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         for key, value in part["properties"].items()
     }
     return {"description": inspect.cleandoc(cls.__doc__ or ""), **part, "properties": properties}
+
+
+def _any_of(schema: Any) -> Any:
+    """oneOf as anyOf: four numbers may be read as a quaternion and as a list of numbers, and both are right."""
+    if isinstance(schema, dict):
+        return {"anyOf" if key == "oneOf" else key: _any_of(value) for key, value in schema.items()}
+    return [_any_of(value) for value in schema] if isinstance(schema, list) else schema
