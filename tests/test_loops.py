@@ -387,3 +387,13 @@ def test_a_parallelogram_goes_through_its_dead_points_or_says_that_it_came_to_on
     else:
         assert "singular pose" in found.reason or "close the loops" in found.reason or "step size" in found.reason
         assert found.t[-1] > 0.1
+
+
+def test_reactions_at_other_times_are_those_of_the_run_itself():
+    found = run_robot("springs", 0.02, closure_stiffness=1e6, integrator="dop853")
+    rows = found.outputs_at(found.t)["reaction_leg1"]
+    # dense output of order 7, steps of 1e-4 s, times the stiffness
+    assert np.max(np.abs(rows - found.outputs["reaction_leg1"])) < 1e-5
+    # springs that start without stretch do not push yet, where the closed robot needs 4 N
+    assert np.max(np.abs(rows[0])) < 1e-6
+    assert np.hypot(*exact_motion(ROBOT, np.zeros(1), 0.05, "uniform").multipliers[0, :2]) > 4.0

@@ -288,7 +288,11 @@ def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool)
         check_mobility(loops, q)
     if handle.closure.method.name == "reduced":
         loops.choose(q, v)
-    elif handle.closure.method.name == "implicit":
-        handle.forward_dynamics(q, v)
-        handle.closure.give(handle.work.run[0])
     return q, v
+
+
+def give_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: str) -> None:
+    """Where the integrator finds the multipliers itself: those of the start, to begin with."""
+    if handle.model.loops and handle.closure.gives(integrator):
+        handle.forward_dynamics(*state)
+        handle.closure.give(handle.work.run[0])

@@ -47,10 +47,20 @@ class Closing:
         else:
             self.solve(run)
 
+    def gives(self, integrator: str) -> bool:
+        """Whether the multipliers are unknowns of the integrator: loops closed implicitly, and springs in steps of the
+        alpha family, to which they are then not stiff."""
+        is_alpha = find_method("integrator", integrator).module.endswith("generalised_alpha")
+        return self.method.name == "implicit" or (
+            self.method.name == "springs" and self.form == "elongation" and is_alpha
+        )
+
     def enter_again(self, run: Any) -> None:
         """As it was before the multipliers were given to an integrator."""
         if self.method.name == "implicit":
             self.solve(run)
+        elif self.method.name == "springs":
+            run.closure, run.conditions = Closure.SPRINGS, 0
 
     def solve(self, run: Any) -> None:
         """Multipliers from the equations of motion."""
@@ -64,6 +74,7 @@ class Closing:
 
     def give(self, run: Any) -> None:
         """Multipliers as the integrator puts them; those of work are the first."""
+        run.compliance = 1.0 / self.stiffness if self.method.name == "springs" else 0.0
         run.closure, run.formulation = Closure.GIVEN, run.open_formulation
         run.conditions = _addresses()("given", "conditions")
 
@@ -86,11 +97,10 @@ def without_idle(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def closing_of(options: dict[str, Any]) -> Closing:
-    """As checked options say."""
-    if options["closure"] is None:
+    """As checked options say, or the settings of a Result."""
+    if options.get("closure") is None:
         return Closing()
-    names = ("closure", "closure_stiffness", "closure_damping", "closure_form", "closure_prestretch", "baumgarte")
-    return Closing(*(options[name] for name in names))
+    return Closing(*(options.get(name, default) for name, default in CLOSURE_OPTIONS.items()))
 
 
 def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: dict[str, Any], scheme: Method) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.assembly import start_on_loops
+from pliant.assembly import give_multipliers, start_on_loops
 from pliant.closing import closing_of
 from pliant.dynamics import Prepared
 from pliant.errors import SimulationError, failure_advice
@@ -63,7 +63,9 @@ class PreparedRun:
             memory.y[n_q : n_q + n_v] = v0
         if self.handle.model.loops:
             state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
-            memory.y[: n_q + n_v] = np.concatenate(start_on_loops(self.handle, state, is_given=q0 is not None))
+            state = start_on_loops(self.handle, state, is_given=q0 is not None)
+            give_multipliers(self.handle, state, self.options["integrator"])
+            memory.y[: n_q + n_v] = np.concatenate(state)
         if self.has_phase:
             self.handle.start_phase(memory.y)
         status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""

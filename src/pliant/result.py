@@ -145,23 +145,20 @@ class Result:
 
     def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
         """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
-        from pliant.dynamics import prepare
-
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         order = np.argsort(times, kind="stable")
         y, times = self.state_at(times)[order], times[order]
         assert self.phases is not None
-        found = prepare(self.model, self.settings["formulation"]).outputs(times, y, self._held(times), self.phases)
+        found = self._handle().outputs(times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
 
     def contact_forces(self, t: ArrayLike) -> ContactForces:
         """Normal and friction force on every contact point at any times of the run, and where they act."""
         from pliant.contact_forces import contact_forces
-        from pliant.dynamics import prepare
 
         times = np.sort(np.atleast_1d(np.asarray(t, dtype=np.float64)))
         assert self.phases is not None
-        handle = prepare(self.model, self.settings["formulation"])
+        handle = self._handle()
         return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
 
     def mass_centre(self, t: ArrayLike | None = None) -> Array:
@@ -202,16 +199,23 @@ class Result:
 
     def _sections(self, beam: str, x: Array) -> Sections:
         """Of one beam; kept, since they take a moment to get ready."""
-        from pliant.dynamics import prepare
         from pliant.section_forces import Sections
 
         if beam not in self._known_sections:
-            self._known_sections[beam] = Sections(prepare(self.model, self.settings["formulation"]), beam, x)
+            self._known_sections[beam] = Sections(self._handle(), beam, x)
         return self._known_sections[beam]
 
     @cached_property
     def _known_sections(self) -> dict[str, Sections]:
         return {}
+
+    def _handle(self) -> Prepared:
+        """For outputs at other times: with the formulation and the closure of the run."""
+        from pliant.closing import closing_of
+        from pliant.dynamics import prepare
+
+        handle = prepare(self.model, self.settings["formulation"])
+        return handle.copy(closing_of(self.settings)) if self.model.loops else handle
 
     def _held(self, times: Array) -> Array:
         """Commands of the controllers at times."""

@@ -110,7 +110,7 @@ class _Outboard:
         loads = [k for k, frame in enumerate(load_frames) if frame.body == beam.name]
         self._couples = [model.loads[k].kind == "couple" for k in loads]
         along, names = with_stations(model, {beam.name: [*x, *nodes]})
-        self._handle = Prepared(along, handle.method.name)
+        self._handle = Prepared(along, handle.method.name, closure=handle.closure)
         frames = self._handle.packed.frame_rows
         asked = [(Quantity.MOTION, frames[name]) for name in names[beam.name]]
         asked += [(Quantity.MOTION, i) for i in children]  # a body's own frame has its row

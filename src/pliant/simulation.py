@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import Loops, start_on_loops
+from pliant.assembly import Loops, give_multipliers, start_on_loops
 from pliant.auto_choice import words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of, without_idle
@@ -95,14 +95,15 @@ def simulate(
     state = start_on_loops(handle, state, is_given=q0 is not None)
     if handle.closure.prestretch:
         state = prestretched(handle, state, options)
+    give_multipliers(handle, state, options["integrator"])
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
     recorded, status, reason = drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
-    if options["closure"] == "implicit":
+    if model.loops:
         # outputs and the rest look at single states
-        handle.closure.solve(handle.work.run[0])
+        handle.closure.enter_again(handle.work.run[0])
     return _result(run, recorded, status, reason, options, walls)
 
 

@@ -119,6 +119,7 @@ RUN = np.dtype(
         ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
         ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
+        ("compliance", np.float64),  # 1 / loop_stiffness where given multipliers are those of springs, else 0 [m/N]
         ("baumgarte", np.float64),  # rate at which what is open closes, 0: not at all [1/s]
         ("prepare", np.int64),  # address of the STATE kernel of kinematics and forces
         ("set_phase", np.int64),  # address of the STATE kernel of the phase that a state alone tells

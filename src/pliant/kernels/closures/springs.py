@@ -69,7 +69,13 @@ def gather_loop_springs(system, work):
 def gather_given_multipliers(system, work):
     """Push with the multipliers as the integrator has put them."""
     measure_loops(system, work)
-    work.power[Power.LOOP] = push_multipliers(system, work)
+    power = push_multipliers(system, work)
+    if work.run[0].compliance > 0.0:
+        # of springs only what their dampers take
+        power = 0.0
+        for k in range(len(system.closings)):
+            power -= work.run[0].loop_damping * work.closings[k].rate ** 2
+    work.power[Power.LOOP] = power
 
 
 @routine

@@ -126,7 +126,7 @@ def iterate(system, work, memory, t, h, is_calm):
         newton.n_iterations += 1
         if iteration == 0 and work.run[0].conditions != 0:
             # evaluated once more at y_new, whose conditions the corrections look at
-            status = factor_multipliers(system, work, memory, t + h)
+            status = factor_multipliers(system, work, memory, t + h, h)
             if status == OK:
                 status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
             if status != OK:

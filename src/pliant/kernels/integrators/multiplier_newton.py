@@ -3,6 +3,8 @@
     K da - (1 - alpha_f) B dl = r,   beta h^2 A da = -c:   da = K^-1 r + X dl,  X = (1 - alpha_f) K^-1 B,
     (A X) dl = -c / (beta h^2) - A K^-1 r
 K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T; c values of the conditions at the end of the step.
+Virtual springs of stiffness k and damping d are c + (l + d c')/k = 0 in its place: the same system with
+(s A X + 1/(k beta h^2)), s = 1 + d gamma/(k beta h), however stiff they are.
 Reference: Arnold and Bruels (2007)."""
 
 from pliant.kernels._jit import DERIVATIVE, routine
@@ -23,9 +25,10 @@ def velocity_of(system, memory, k):
 
 
 @routine
-def factor_multipliers(system, work, memory, t):
+def factor_multipliers(system, work, memory, t, h):
     """A, B at (t, y_new), X into work.response, factors of A X into work.dependent. K is factored."""
-    newton, X, S = memory.newton[0], work.response, work.dependent
+    newton, run, X, S = memory.newton[0], work.run[0], work.response, work.dependent
+    softness = 1.0 + run.compliance * run.loop_damping * newton.gamma / (newton.beta * h)
     n, m = memory.jacobian.shape[0] - newton.n_coordinates, S.shape[0]
     status = call_derivative(work.run[0].conditions, (system, work, t, memory.y_new, memory.scratch[0]))
     for k in range(m):
@@ -35,7 +38,8 @@ def factor_multipliers(system, work, memory, t):
         lu_solve(memory.factor[0], memory.pivots[0], n, X[k])
     for row in range(m):
         for k in range(m):
-            S[row, k] = of_velocities(system, work, memory, row, X[k], n)
+            S[row, k] = softness * of_velocities(system, work, memory, row, X[k], n)
+        S[row, row] += run.compliance / (newton.beta * h * h)
     work.run[0].n_closed = eliminate(S, work.condition_order, work.closing_order, m, DEPENDENT)
     return status
 
@@ -54,11 +58,14 @@ def of_velocities(system, work, memory, row, x, n):
 @routine
 def add_multipliers(system, work, memory, h, r):
     """r = K^-1 r goes to da; the multipliers change with it. Values of the conditions are those at y_new."""
-    newton, X = memory.newton[0], work.response
+    newton, run, X = memory.newton[0], work.run[0], work.response
+    softness = 1.0 + run.compliance * run.loop_damping * newton.gamma / (newton.beta * h)
     b, x = work.closing_vectors[RIGHT], work.closing_vectors[SOLUTION]
     n, m = memory.jacobian.shape[0] - newton.n_coordinates, work.dependent.shape[0]
     for row in range(m):
-        b[row] = -work.closings[row].value / (newton.beta * h * h) - of_velocities(system, work, memory, row, r, n)
+        c = work.closings[row]
+        gap = c.value + run.compliance * (c.force + run.loop_damping * c.rate)
+        b[row] = -gap / (newton.beta * h * h) - softness * of_velocities(system, work, memory, row, r, n)
     eliminated_solve(work.dependent, work.condition_order, work.closing_order, work.run[0].n_closed, m, b, x)
     for k in range(m):
         work.closings[k].force += x[k]
