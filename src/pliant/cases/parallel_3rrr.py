@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Figure, Finding, Panel, Setting, Variant
-from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, rose
+from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
 from pliant.cases.spring_study import conclude_springs
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
@@ -89,7 +89,8 @@ def build(settings: dict[str, Any]) -> Model:
             Output(f"reaction_elbow{n}", f"elbow{n}", "reaction"),
             Output(f"torque{n}", f"motor{n}", "motor"),
         ]
-    bodies.append(Body("platform", mass=parts.mp, inertia=_ball(parts.Ip)))
+    seen = plate(parts.vertices, 0.05 * parts.platform)
+    bodies.append(Body("platform", mass=parts.mp, inertia=_flat(parts.Ip), visual=(seen,)))
     joints.append(Joint("pose", "planar", "platform", q0=(*p.tolist(), 0.0), v0=(*v.tolist(), 0.0)))
     return Model(
         name="parallel-3rrr",
@@ -103,8 +104,8 @@ def build(settings: dict[str, Any]) -> Model:
     )  # fmt: skip
 
 
-def _ball(inertia: float) -> tuple[Vector, Vector, Vector]:
-    return (inertia, 0.0, 0.0), (0.0, inertia, 0.0), (0.0, 0.0, inertia)
+def _flat(inertia: float) -> tuple[Vector, Vector, Vector]:
+    return (0.5 * inertia, 0.0, 0.0), (0.0, 0.5 * inertia, 0.0), (0.0, 0.0, inertia)
 
 
 def _at(xy: Array) -> tuple[float, float, float]:
@@ -114,7 +115,7 @@ def _at(xy: Array) -> tuple[float, float, float]:
 def _link(settings: Mapping[str, Any], name: str, n: str) -> Body | Beam:
     length, mass, inertia = settings[f"l{n}"], settings[f"m{n}"], settings[f"I{n}"]
     if settings["links"] == "rigid":
-        return Body(name, mass=mass, com=(0.5 * length, 0.0, 0.0), inertia=_ball(inertia), shape=Rod(length))
+        return Body(name, mass=mass, com=(0.5 * length, 0.0, 0.0), inertia=_flat(inertia), shape=Rod(length))
     # a beam of the same mass and E I
     area, young = 1e-3, 2e11
     second = settings["bending_stiffness"] / young

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.model.bodies import Surface
+
 Array = NDArray[np.float64]
 LAP = 2.0  # [s]
 ANGLES = np.deg2rad([210.0, 330.0, 90.0])  # of base joints and platform vertices
@@ -18,6 +20,15 @@ ANGLES = np.deg2rad([210.0, 330.0, 90.0])  # of base joints and platform vertice
 def triangle(side: float) -> Array:
     """Corners of an equilateral triangle about the origin (3, 2)."""
     return np.asarray(side / np.sqrt(3.0) * np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]))
+
+
+def plate(corners: Array, thickness: float) -> Surface:
+    """A flat body between corners in the x-y plane, in order round its middle."""
+    n, half = len(corners), 0.5 * thickness
+    points = [(float(x), float(y), z) for z in (-half, half) for x, y in corners]
+    sides = [face for k in range(n) for face in ((k, (k + 1) % n, n + k), ((k + 1) % n, n + (k + 1) % n, n + k))]
+    lids = [face for k in range(1, n - 1) for face in ((0, k + 1, k), (n, n + k, n + k + 1))]
+    return Surface(tuple(points), (*sides, *lids))
 
 
 @dataclass(frozen=True)

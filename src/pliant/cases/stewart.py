@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
+from pliant.cases.rose_path import plate
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
@@ -82,7 +83,9 @@ def build(settings: dict[str, Any]) -> Model:
         outputs.append(Output(f"force{n}", f"ball{n}", "reaction"))
     m, r = settings["platform_mass"], settings["platform_radius"]
     inertia = ((0.25 * m * r**2, 0.0, 0.0), (0.0, 0.25 * m * r**2, 0.0), (0.0, 0.0, 0.5 * m * r**2))
-    bodies.append(Body("platform", mass=m, inertia=inertia))
+    ring = sorted(above.tolist(), key=lambda place: math.atan2(place[1], place[0]))
+    seen = plate(np.array(ring)[:, :2], 0.05 * r)
+    bodies.append(Body("platform", mass=m, inertia=inertia, visual=(seen,)))
     joints.append(Joint("pose", "floating", "platform", q0=(0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0)))
     return Model(
         name="stewart",

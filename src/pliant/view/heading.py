@@ -37,6 +37,8 @@ def describe(result: Result) -> str:
     counts = [f"{sum(link.joint.kind == kind for link in links)} {kind}" for kind in kinds]
     bodies = "1 body" if len(links) == 1 else f"{len(links)} bodies"
     freedom = "1 degree of freedom" if n_v == 1 else f"{n_v} degrees of freedom"
+    if result.model.loops:
+        freedom = f"{n_v} velocities, {len(result.model.loops)} closed loop{'s' * (len(result.model.loops) > 1)}"
     joints = f", joints: {', '.join(counts)}" if counts else ""
     return f"Model {result.model.name}: {bodies}, {freedom}{joints}"
 

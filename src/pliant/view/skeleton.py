@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model.flexible import Beam
+from pliant.model.tree import find_frame
 from pliant.view.svg import Array
 
 DIRECTIONS = {"x": np.array([1.0, 0, 0]), "y": np.array([0, 1.0, 0]), "z": np.array([0, 0, 1.0])}
@@ -127,6 +128,8 @@ def places(model: Any, i: int) -> list[Array]:
     name = model.links[i].body.name
     seats = [link.seat.position for link in model.links if link.parent == i]
     named = [frame.position for frame in model.frames if frame.body == name]
+    ends = [find_frame(model, end) for loop in model.loops for end in (loop.first, loop.second)]
+    named += [end.position for end in ends if end.body == name]
     different = dict.fromkeys(tuple(place) for place in (*seats, *named) if np.any(place))
     return [np.array(place, dtype=float) for place in different]
 

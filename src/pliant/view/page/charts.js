@@ -68,6 +68,7 @@ function layoutOf(chart, width) {
     hovermode: "x unified",
     hoverlabel: { bgcolor: theme.card, bordercolor: theme.line, font: { color: theme.ink, size: 12 } },
     dragmode: false,
+    modebar: { bgcolor: theme.card, color: theme.muted, activecolor: theme.ink },
     xaxis: axisOf(bracket(chart.across, chart.across_unit), { range: high > low ? [low, high] : [low - 0.5, low + 0.5], zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
     yaxis: axisOf(chart.unit ? `[${chart.unit}]` : "", chart.log ? { type: "log", dtick: logStep(chart) } : { nticks: 7 }),
   };
