@@ -47,18 +47,19 @@ class Closing:
         else:
             self.solve(run)
 
-    def enter_again(self, run: Any) -> None:
-        """As it was before the multipliers were given to an integrator."""
-        if self.method.name == "implicit":
+    def look_at_states(self, run: Any) -> None:
+        """As before a run: every state is looked at by itself."""
+        if self.method.name != "springs":
             self.solve(run)
 
     def solve(self, run: Any) -> None:
         """Multipliers from the equations of motion."""
         address = _addresses()
         run.closure, run.formulation = Closure.SOLVED, address("multipliers", "close")
-        run.impose = run.settle = run.conditions = 0
+        run.impose = run.conditions = run.holds_choice = 0
+        run.settle = address("independent", "choose")
         if self.method.name == "reduced":
-            run.impose, run.settle = address("reduced", "impose"), address("reduced", "choose")
+            run.impose = address("reduced", "impose")
         elif self.method.name == "multipliers" and self.baumgarte == 0.0:
             run.settle = address("multipliers", "project")
 
@@ -109,7 +110,7 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
     if options["closure_form"] not in FORMS:
         raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(FORMS)}")
     if not isinstance(options["closure_prestretch"], bool):
-        raise ModelError(f"closure_prestretch: {options['prestretch']!r} found; give true or false")
+        raise ModelError(f"closure_prestretch: {options['closure_prestretch']!r} found; give true or false")
     family = scheme.module.rpartition(".")[2]
     kind = {"runge_kutta": "explicit", "radau": "radau"}.get(family, "alpha") + " integrators"
     if kind not in row.supports:

@@ -100,9 +100,8 @@ def simulate(
     compiled = time.perf_counter()
     recorded, status, reason = drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
-    if options["closure"] == "implicit":
-        # outputs and the rest look at single states
-        handle.closure.solve(handle.work.run[0])
+    if model.loops:
+        handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do
     return _result(run, recorded, status, reason, options, walls)
 
 

@@ -23,6 +23,7 @@ HALVES = (
             "shift",
             "closures.conditions",
             "closures.reduced",
+            "closures.independent",
         ),
     ),
     (

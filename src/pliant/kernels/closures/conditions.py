@@ -108,13 +108,17 @@ def loop_wrench(work, loop):
 
 
 @routine
-def push_multipliers(system, work):
-    """The wrenches of all multipliers as they are; their power."""
-    power = 0.0
+def push_multipliers(system, work, sign):
+    """The wrenches of all multipliers as they are, or, with sign -1, taken back."""
     for i in range(len(system.loops)):
         force, n2, n1 = loop_wrench(work, system.loops[i])
-        push_loop(system, work, i, force, n1, n2)
-    for k in range(len(system.closings)):
+        push_loop(system, work, i, scale(sign, force), scale(sign, n1), scale(sign, n2))
+
+
+@routine
+def multipliers_power(work):
+    power = 0.0
+    for k in range(len(work.closings)):
         power += work.closings[k].force * work.closings[k].rate
     return power
 

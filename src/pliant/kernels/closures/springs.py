@@ -4,7 +4,7 @@ V = K/2 |g(c)|^2 of all loops, g by SpringForm, and forces -D rate along the con
 
 from pliant.kernels._jit import routine
 from pliant.kernels.algebra.vec3 import dot, scale
-from pliant.kernels.closures.conditions import measure_loops, push_multipliers
+from pliant.kernels.closures.conditions import measure_loops, multipliers_power, push_multipliers
 from pliant.kernels.forces.push import push
 from pliant.kernels.kinematics.tree import frame_placement
 from pliant.system.loop_tables import SpringForm
@@ -61,7 +61,7 @@ def gather_loop_springs(system, work):
             power -= D * x.rate * x.rate
         if work.run[0].loop_form == SpringForm.POLAR:
             pull_of_place(system, work, i)
-    push_multipliers(system, work)
+    push_multipliers(system, work, 1.0)
     work.power[Power.LOOP] = power
 
 
@@ -69,7 +69,8 @@ def gather_loop_springs(system, work):
 def gather_given_multipliers(system, work):
     """Push with the multipliers as the integrator has put them."""
     measure_loops(system, work)
-    work.power[Power.LOOP] = push_multipliers(system, work)
+    push_multipliers(system, work, 1.0)
+    work.power[Power.LOOP] = multipliers_power(work)
 
 
 @routine
