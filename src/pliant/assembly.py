@@ -42,11 +42,11 @@ class Loops:
 
     def __init__(self, handle: Prepared) -> None:
         from pliant.kernels import _jit, shift
-        from pliant.kernels.closures import conditions, reduced
+        from pliant.kernels.closures import independent, referee
 
         self.handle, self.model = handle, handle.model
-        self._errors, self._jacobians = _jit.entry(conditions.loop_errors), _jit.entry(reduced.loop_jacobians)
-        self._second = _jit.entry(conditions.second_rates)
+        self._errors, self._jacobians = _jit.entry(referee.loop_errors), _jit.entry(independent.loop_jacobians)
+        self._second = _jit.entry(referee.second_rates)
         self._shift = _jit.entry(shift.shift)
         self.scales = handle.system.closings.scale.copy()
         self.size = model_size(self.model)
@@ -145,12 +145,11 @@ class Loops:
         return self.close(self.moved(q, w * lengths), free)
 
     def choose(self, q: Array, v: Array) -> None:
-        """Let the minimal coordinates be chosen at a pose."""
+        """Let independent conditions and dependent velocities be chosen at a pose, and held for a run."""
         from pliant.kernels import _jit
-        from pliant.kernels.closures import reduced
+        from pliant.kernels.closures import independent
 
-        self.handle.work.run[0].n_dependent = 0
-        _jit.entry(reduced.choose_at)(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), np.empty((1, 1)))
+        _jit.entry(independent.choose_at)(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), np.empty((1, 1)))
 
     def open_loops(self, q: Array) -> list[tuple[str, float, bool]]:
         """Loops that are not closed: name, largest error, whether it is an angle."""
@@ -277,16 +276,16 @@ def check_mobility(loops: Loops, q: Array) -> None:
 def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool) -> tuple[Array, Array]:
     """The start of a run: closed, unless virtual springs hold a start that the caller has given open on purpose.
 
-    Also chooses the dependent coordinates of minimal ones."""
+    Also chooses which conditions count at first."""
     if not handle.model.loops:
         return state
-    handle.closure.enter_again(handle.work.run[0])
+    handle.closure.look_at_states(handle.work.run[0])
     loops = Loops(handle)
     q, v = on_signals(handle, *state)
     if not (is_given and handle.closure.method.name == "springs"):
         q, v = closed_start(loops, q, v, loops.is_free & ~kept_velocities(handle.model, handle.model.keep))
         check_mobility(loops, q)
-    if handle.closure.method.name == "reduced":
+    if handle.closure.method.name != "springs":
         loops.choose(q, v)
     return q, v
 
@@ -295,4 +294,4 @@ def give_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: s
     """Where the integrator finds the multipliers itself: those of the start, to begin with."""
     if handle.model.loops and handle.closure.gives(integrator):
         handle.forward_dynamics(*state)
-        handle.closure.give(handle.work.run[0])
+        handle.closure.give(handle.work)

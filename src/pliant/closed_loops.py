@@ -130,8 +130,8 @@ def loop_wrenches(handle: Prepared) -> dict[str, Array]:
     """Wrench of every loop by its first frame on the second, at its origin, in its axes (force, moment), as the last
     evaluation left it."""
     from pliant.kernels import _jit
-    from pliant.kernels.closures import conditions
+    from pliant.kernels.closures import referee
 
     out = np.empty((1, 6 * len(handle.model.loops)))
-    _jit.entry(conditions.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
+    _jit.entry(referee.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
     return {loop.name: out[0, 6 * i : 6 * i + 6].copy() for i, loop in enumerate(handle.model.loops)}

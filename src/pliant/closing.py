@@ -8,7 +8,7 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.methods import CLOSURES, Method, find_method
-from pliant.system.loop_tables import Closure, SpringForm
+from pliant.system.loop_tables import SpringForm
 
 FORMS = {"elongation": 0, "loop-difference": 1, "polar": 2, "squared": 3}  # words for SpringForm
 # options of simulate and their defaults
@@ -42,10 +42,7 @@ class Closing:
         run.open_formulation = run.formulation
         run.loop_stiffness, run.loop_damping, run.baumgarte = self.stiffness, self.damping, self.baumgarte
         run.loop_form = SpringForm(FORMS[self.form])
-        if self.method.name == "springs":
-            run.closure = Closure.SPRINGS
-        else:
-            self.solve(run)
+        self.look_at_states(run)
 
     def gives(self, integrator: str) -> bool:
         """Whether the multipliers are unknowns of the integrator: loops closed implicitly, and springs in steps of the
@@ -55,28 +52,31 @@ class Closing:
             self.method.name == "springs" and self.form == "elongation" and is_alpha
         )
 
-    def enter_again(self, run: Any) -> None:
-        """As it was before the multipliers were given to an integrator."""
-        if self.method.name == "implicit":
-            self.solve(run)
-        elif self.method.name == "springs":
-            run.closure, run.conditions = Closure.SPRINGS, 0
-
-    def solve(self, run: Any) -> None:
-        """Multipliers from the equations of motion."""
+    def look_at_states(self, run: Any) -> None:
+        """As before a run: every state is looked at by itself."""
         address = _addresses()
-        run.closure, run.formulation = Closure.SOLVED, address("multipliers", "close")
-        run.impose = run.settle = run.conditions = 0
+        run.impose = run.settle = run.conditions = run.holds_choice = run.loop_forces = 0
+        if self.method.name == "springs":
+            run.loop_forces = address("springs", "gather_loop_springs")
+            return
+        # multipliers from the equations of motion
+        run.formulation = address("multipliers", "close")
+        run.settle = address("independent", "choose")
         if self.method.name == "reduced":
-            run.impose, run.settle = address("reduced", "impose"), address("reduced", "choose")
+            run.impose = address("reduced", "impose")
         elif self.method.name == "multipliers" and self.baumgarte == 0.0:
             run.settle = address("multipliers", "project")
 
-    def give(self, run: Any) -> None:
+    def give(self, work: Any) -> None:
         """Multipliers as the integrator puts them; those of work are the first."""
-        run.compliance = 1.0 / self.stiffness if self.method.name == "springs" else 0.0
-        run.closure, run.formulation = Closure.GIVEN, run.open_formulation
-        run.conditions = _addresses()("given", "conditions")
+        run, address = work.run[0], _addresses()
+        run.formulation, run.loop_forces = run.open_formulation, address("springs", "gather_given_multipliers")
+        run.conditions = address("given", "conditions")
+        run.compliance = 0.0
+        if self.method.name == "springs":
+            # redundant ones too: each has its spring
+            run.compliance, run.n_dependent = 1.0 / self.stiffness, len(work.closings)
+            work.condition_order[:] = range(len(work.closings))
 
 
 def _addresses() -> Callable[[str, str], int]:
@@ -119,7 +119,7 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
     if options["closure_form"] not in FORMS:
         raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(FORMS)}")
     if not isinstance(options["closure_prestretch"], bool):
-        raise ModelError(f"closure_prestretch: {options['prestretch']!r} found; give true or false")
+        raise ModelError(f"closure_prestretch: {options['closure_prestretch']!r} found; give true or false")
     family = scheme.module.rpartition(".")[2]
     kind = {"runge_kutta": "explicit", "radau": "radau"}.get(family, "alpha") + " integrators"
     if kind not in row.supports:

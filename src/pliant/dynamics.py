@@ -160,7 +160,17 @@ class Prepared:
         """Energies of many states: each (rows) [J]."""
         out = np.empty((len(q), 3))
         self.energies_kernel(*self.refs, q, v, out)
+        if self.model.loops and self.closure.method.name == "springs":
+            out[:, 2] += self._spring_energies(q, v)
         return {"kinetic": out[:, 0].copy(), "gravity": out[:, 1].copy(), "elastic": out[:, 2].copy()}
+
+    def _spring_energies(self, q: Array, v: Array) -> Array:
+        from pliant.kernels import _jit
+        from pliant.kernels.closures import springs
+
+        out = np.empty((len(q), 1))
+        _jit.entry(springs.spring_energies)(*self.refs, q, v, out)
+        return np.asarray(out[:, 0])
 
     def placements(self, q: Array, of: Sequence[str] | None = None) -> tuple[Array, Array]:
         """World attitude (rows, n, 3, 3) and position (rows, n, 3) of the bodies and frames named; else of all bodies.

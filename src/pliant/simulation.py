@@ -102,8 +102,7 @@ def simulate(
     recorded, status, reason = drive(run, progress)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
-        # outputs and the rest look at single states
-        handle.closure.enter_again(handle.work.run[0])
+        handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do
     return _result(run, recorded, status, reason, options, walls)
 
 

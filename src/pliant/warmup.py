@@ -21,8 +21,10 @@ HALVES = (
             "formulations.denoc",
             "jacobians",
             "shift",
-            "closures.conditions",
+            "closures.referee",
+            "closures.springs",
             "closures.reduced",
+            "closures.independent",
         ),
     ),
     (

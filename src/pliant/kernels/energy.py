@@ -6,11 +6,9 @@ from pliant.kernels._jit import REFEREE, kernel
 from pliant.kernels.algebra.quaternion import rotation_vector
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
-from pliant.kernels.closures.springs import loop_spring_energy
 from pliant.kernels.flexible.body import first_moment, modal_energy, modal_momentum, strain_energy, weigh
 from pliant.kernels.forces.joints import seen
 from pliant.kernels.kinematics.tree import move, place
-from pliant.system.loop_tables import Closure
 from pliant.system.tables import JointKind
 
 KINETIC, GRAVITY, ELASTIC = 0, 1, 2
@@ -82,8 +80,6 @@ def energies(system, work, q, v, out):
         out[row, ELASTIC] = spring_energy(system, q[row])
         for k in range(len(system.flexes)):
             out[row, ELASTIC] += strain_energy(system.flexes[k], system.shapes, work.flex)
-        if work.run[0].closure == Closure.SPRINGS:
-            out[row, ELASTIC] += loop_spring_energy(system, work)
     return 0
 
 

@@ -16,6 +16,7 @@ from pliant.system.loop_tables import ClosingKind
 Array = NDArray[np.float64]
 X, Y, Z = np.eye(3)
 POINT, SLIDE, TURN, LENGTH = ClosingKind.POINT, ClosingKind.SLIDE, ClosingKind.TURN, ClosingKind.LENGTH
+UPRIGHT = 1e-12  # a unit vector whose z is this near to 1 is z
 Condition = tuple[ClosingKind, Array, Array]  # kind, e, f
 
 
@@ -76,13 +77,13 @@ def conditions(loop: Loop) -> list[Condition]:
 
 
 def _is_in_plane(condition: Condition, ends: list[Frame]) -> bool:
-    """Whether a condition says anything where all frames turn about z only."""
+    """Whether a condition says anything where all frames turn about z only: not what z alone has a part in."""
     kind, e, f = condition
-    e1, f2 = ends[0].matrix @ e, ends[1].matrix @ f
+    along_z = [abs(vector[2]) > 1.0 - UPRIGHT for vector in (e, ends[0].matrix @ e, ends[1].matrix @ f)]
     if kind == POINT:
-        return bool(e[2] == 0.0)
+        return not along_z[0]
     if kind == SLIDE:
-        return bool(abs(e1[2]) < 0.5)
+        return not along_z[1]
     if kind == TURN:
-        return bool(abs(e1[2]) < 0.5 and abs(f2[2]) < 0.5)
+        return not (along_z[1] or along_z[2])
     return True

@@ -5,15 +5,6 @@ from enum import IntEnum
 import numpy as np
 
 
-class Closure(IntEnum):
-    """How loops are closed: run.closure."""
-
-    OPEN = 0  # not at all
-    SPRINGS = 1  # virtual springs
-    SOLVED = 2  # multipliers from the equations of motion, in minimal coordinates or with projection
-    GIVEN = 3  # multipliers are unknowns of the integrator
-
-
 class SpringForm(IntEnum):
     """Of which conditions virtual springs are the springs; c values of the loop, p place of its second frame."""
 

@@ -106,7 +106,7 @@ RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
         ("open_formulation", np.int64),  # the same without closed loops
-        ("closure", np.int64),  # how loops are closed: Closure
+        ("loop_forces", np.int64),  # address of the STATE kernel of forces of loops known beforehand, 0: none
         ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
         ("settle", np.int64),  # address of the DERIVATIVE kernel that treats the end of a good step, 0: none
         (
@@ -114,8 +114,8 @@ RUN = np.dtype(
             np.int64,
         ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
         ("n_evaluations", np.int64),  # of the derivative by settle
-        ("n_closed", np.int64),  # independent conditions; filled by closures/multipliers.py
-        ("n_dependent", np.int64),  # dependent velocities; filled by closures/reduced.py
+        ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
+        ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
         ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
         ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
@@ -154,15 +154,14 @@ class Work(NamedTuple):
     stick_force: Any  # (3, n) stick forces, accelerations without them, right side
     # closed loops, m conditions
     closings: Any  # one row per condition
-    gram: Any  # (2 m, m) W = A M^-1 A^T and its factor; this and the next three filled by closures/multipliers.py
+    gram: Any  # (2 m, m) W = A M^-1 A^T and its factor; this and the next two filled by closures/multipliers.py
     lift: Any  # (m + 1, n_v) rows of M^-1 A^T, and vdot without multipliers
-    closing_vectors: Any  # (3, 2 m) second rates without multipliers, right side, scales
-    closing_order: Any  # int64 (m) order of the factor's rows
-    conditions: Any  # (m, n_v) A; this and the rest filled by closures/reduced.py
+    closing_vectors: Any  # (2, m) second rates, right side
+    conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
     frame_jacobian: Any  # (6, n_v) scratch
     elimination: Any  # (m, n_v) scratch
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
-    dependent: Any  # (m, m) factors of independent conditions and dependent velocities
+    dependent: Any  # (m, m) factors of independent conditions and dependent velocities; closures/reduced.py
     dependent_pivots: Any  # int64 (m)
     condition_order: Any  # int64 (m) independent conditions first
     column_order: Any  # int64 (n_v) dependent velocities first
@@ -208,8 +207,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         closings=rows(m, CLOSING_WORK),
         gram=np.zeros((2 * m, m)),
         lift=np.zeros((m + 1, n_v)),
-        closing_vectors=np.zeros((3, 2 * m)),
-        closing_order=np.zeros(m, np.int64),
+        closing_vectors=np.zeros((2, m)),
         conditions=np.zeros((m, n_v)),
         frame_jacobian=np.zeros((6, n_v)),
         elimination=np.zeros((m, n_v)),

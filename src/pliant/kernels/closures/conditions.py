@@ -6,8 +6,8 @@ A multiplier pushes frame 2 with the force along e and the couple along n2, fram
 
 import math
 
-from pliant.kernels._jit import REFEREE, kernel, routine
-from pliant.kernels.algebra.vec3 import add, cross, dot, mul, mul_t, put, scale, sub, vec
+from pliant.kernels._jit import routine
+from pliant.kernels.algebra.vec3 import add, cross, dot, mul, put, scale, sub, vec
 from pliant.kernels.forces.push import push, turn
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.kernels.kinematics.tree import (
@@ -15,8 +15,6 @@ from pliant.kernels.kinematics.tree import (
     frame_acceleration,
     frame_placement,
     frame_velocity,
-    move,
-    place,
 )
 from pliant.system.loop_tables import ClosingKind
 
@@ -108,50 +106,16 @@ def loop_wrench(work, loop):
 
 
 @routine
-def push_multipliers(system, work):
-    """The wrenches of all multipliers as they are; their power."""
-    power = 0.0
+def push_multipliers(system, work, sign):
+    """The wrenches of all multipliers as they are, or, with sign -1, taken back."""
     for i in range(len(system.loops)):
         force, n2, n1 = loop_wrench(work, system.loops[i])
-        push_loop(system, work, i, force, n1, n2)
-    for k in range(len(system.closings)):
+        push_loop(system, work, i, scale(sign, force), scale(sign, n1), scale(sign, n2))
+
+
+@routine
+def multipliers_power(work):
+    power = 0.0
+    for k in range(len(work.closings)):
         power += work.closings[k].force * work.closings[k].rate
     return power
-
-
-@kernel(REFEREE)
-def loop_wrenches(system, work, q, v, out):
-    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are not looked at."""
-    for i in range(len(system.loops)):
-        R, _ = frame_placement(system, work, system.loops[i].second)
-        force, couple, _ = loop_wrench(work, system.loops[i])
-        put(out[0, 6 * i :], mul_t(R, force))
-        put(out[0, 6 * i + 3 :], mul_t(R, couple))
-    return 0
-
-
-@kernel(REFEREE)
-def second_rates(system, work, q, v, out):
-    """out[row] = second rates of all conditions while vdot vanishes: A' v."""
-    for j in range(len(work.vdot)):
-        work.vdot[j] = 0.0
-    for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
-        measure_loops(system, work)
-        put_second_rates(system, work, work.vdot, out[row])
-    return 0
-
-
-@kernel(REFEREE)
-def loop_errors(system, work, q, v, out):
-    """out[row] = values, then rates, of all conditions."""
-    n = len(system.closings)
-    for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
-        measure_loops(system, work)
-        for k in range(n):
-            out[row, k] = work.closings[k].value
-            out[row, n + k] = work.closings[k].rate
-    return 0

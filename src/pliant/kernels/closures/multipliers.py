@@ -1,18 +1,22 @@
 """Multipliers of closed loops beside everything else that acts, over any formulation.
 
 a = a0 + W lambda: second rates of the conditions under their multipliers, W = A M^-1 A^T from one unit force at a time;
-lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Redundant conditions are left out, rank by rank.
+lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only the conditions that independent.py has chosen
+have multipliers; those of redundant ones are zero.
 """
 
 import math
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, kernel, routine
+from pliant.kernels.algebra.dense import cholesky, cholesky_solve
 from pliant.kernels.closures.conditions import (
     measure_loops,
+    multipliers_power,
     push_condition,
     push_multipliers,
     put_second_rates,
 )
+from pliant.kernels.closures.independent import choose_anew, choose_now
 from pliant.kernels.kinematics.joints import move_along
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status
@@ -21,141 +25,95 @@ from pliant.system.tables import Power
 call_acceleration = ACCELERATION.call
 call_derivative = DERIVATIVE.call
 
-OK, SINGULAR, NOT_CLOSED = int(Status.OK), int(Status.SINGULAR), int(Status.NOT_CLOSED)
-DEPENDENT = 1e-11  # of a condition's own diagonal: what is left of it after those before it is rounding
+OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
-FREE, RIGHT, UNIT = 0, 1, 2  # rows of work.closing_vectors
+FREE, RIGHT = 0, 1  # rows of work.closing_vectors
 
 
 @routine
 def find_gram(system, work, q, v, vdot):
-    """W into work.gram, M^-1 A^T into work.lift (a row per condition), a0 into FREE; forces are gathered."""
-    n, m, W, free = len(vdot), len(system.closings), work.gram, work.closing_vectors[FREE]
+    """W of the chosen conditions into work.gram, M^-1 A^T into work.lift (a row per condition), vdot without
+    multipliers into its last row, second rates a0 into FREE; forces are gathered, conditions chosen."""
+    n, r, W, free = len(vdot), work.run[0].n_dependent, work.gram, work.closing_vectors[FREE]
+    order, a, last = work.condition_order, work.closing_vectors[RIGHT], work.lift[len(system.closings)]
     status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
     put_second_rates(system, work, vdot, free)
     for j in range(n):
-        work.lift[m, j] = vdot[j]
-    for k in range(m):
-        unit = max(system.closings[k].unit, abs(work.closings[k].force))
-        push_condition(system, work, k, unit)
+        last[j] = vdot[j]
+    for k in range(r):
+        unit = max(system.closings[order[k]].unit, abs(work.closings[order[k]].force))
+        push_condition(system, work, order[k], unit)
         status = max(
             status, call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
         )
-        put_second_rates(system, work, vdot, W[k])
-        push_condition(system, work, k, -unit)
-        for i in range(m):
-            W[k, i] = (W[k, i] - free[i]) / unit
+        push_condition(system, work, order[k], -unit)
+        put_second_rates(system, work, vdot, a)
+        for i in range(r):
+            W[k, i] = (a[order[i]] - free[order[i]]) / unit
         for j in range(n):
-            work.lift[k, j] = (vdot[j] - work.lift[m, j]) / unit
+            work.lift[k, j] = (vdot[j] - last[j]) / unit
     return status
 
 
 @routine
-def factor_gram(work, m):
-    """Cholesky factor of W, rows scaled to unit diagonal, the largest pivot first; the rank into run.n_closed.
-
-    Row k of the factor belongs to condition order[k]."""
-    W, L, order, scales = work.gram, work.gram[m:], work.closing_order, work.closing_vectors[UNIT]
-    for k in range(m):
-        order[k] = k
-        scales[k] = 1.0 / math.sqrt(W[k, k]) if W[k, k] > 0.0 else 0.0
-    for i in range(m):
+def factor_gram(work, r):
+    """Cholesky factor of W below it; whether it exists."""
+    W, L = work.gram, work.gram[work.gram.shape[1] :]
+    for i in range(r):
         for j in range(i + 1):
-            L[i, j] = 0.5 * (W[i, j] + W[j, i]) * scales[i] * scales[j]
-    rank = 0
-    for k in range(m):
-        best, p = 0.0, -1
-        for i in range(k, m):
-            if L[i, i] > best:
-                best, p = L[i, i], i
-        if not best > DEPENDENT:
-            break
-        if p != k:
-            swap_rows(L, order, k, p, m)
-        pivot = math.sqrt(best)
-        L[k, k] = pivot
-        for i in range(k + 1, m):
-            L[i, k] /= pivot
-        for i in range(k + 1, m):
-            for j in range(k + 1, i + 1):
-                L[i, j] -= L[i, k] * L[j, k]
-        rank += 1
-    work.run[0].n_closed = rank
-    return rank
+            L[i, j] = 0.5 * (W[i, j] + W[j, i])
+    return cholesky(L, r) < 0
 
 
 @routine
-def swap_rows(L, order, k, p, m):
-    """Exchange rows and columns k < p of a symmetric matrix kept in its lower triangle."""
-    order[k], order[p] = order[p], order[k]
-    L[k, k], L[p, p] = L[p, p], L[k, k]
-    for j in range(k):
-        L[k, j], L[p, j] = L[p, j], L[k, j]
-    for i in range(k + 1, p):
-        L[i, k], L[p, i] = L[p, i], L[i, k]
-    for i in range(p + 1, m):
-        L[i, k], L[i, p] = L[i, p], L[i, k]
-
-
-@routine
-def solve_gram(work, m, x):
-    """x <- lambda of W lambda = x, zero for conditions that were left out; the second half of x is scratch."""
-    L, order, scales, rank = work.gram[m:], work.closing_order, work.closing_vectors[UNIT], work.run[0].n_closed
-    for k in range(rank):
-        total = x[order[k]] * scales[order[k]]
-        for j in range(k):
-            total -= L[k, j] * x[m + j]
-        x[m + k] = total / L[k, k]
-    for k in range(rank - 1, -1, -1):
-        total = x[m + k]
-        for i in range(k + 1, rank):
-            total -= L[i, k] * x[m + i]
-        x[m + k] = total / L[k, k]
-    for k in range(m):
-        i = order[k]
-        x[i] = x[m + k] * scales[i] if k < rank else 0.0
+def add_lifted(work, r, x, vdot):
+    """vdot += M^-1 A^T x."""
+    for k in range(r):
+        for j in range(vdot.shape[0]):
+            vdot[j] += work.lift[k, j] * x[k]
 
 
 @routine
 def find_multipliers(system, work, q, v, vdot):
-    """Fill the forces of work.closings; forces are gathered, loops measured."""
-    m, s, x = len(system.closings), work.run[0].baumgarte, work.closing_vectors[RIGHT]
+    """Fill the forces of work.closings, and vdot under them; forces are gathered, loops measured, conditions chosen."""
+    m, r, s = len(system.closings), work.run[0].n_dependent, work.run[0].baumgarte
+    order, a, x = work.condition_order, work.closing_vectors[FREE], work.closing_vectors[RIGHT]
     status = find_gram(system, work, q, v, vdot)
     if status != OK:
         return status
-    factor_gram(work, m)
+    if not factor_gram(work, r):
+        return SINGULAR_LOOP
     for k in range(m):
-        c = work.closings[k]
-        x[k] = -work.closing_vectors[FREE, k] - s * (2.0 * c.rate + s * c.value)
-    solve_gram(work, m, x)
-    for k in range(m):
-        work.closings[k].force = x[k]
+        work.closings[k].force = 0.0
+    for j in range(len(vdot)):
+        vdot[j] = work.lift[m, j]
+    # the second time: what the differences in W have lost
+    for time in range(2):
+        if time > 0:
+            put_second_rates(system, work, vdot, a)
+        for k in range(r):
+            c = work.closings[order[k]]
+            x[k] = -a[order[k]] - s * (2.0 * c.rate + s * c.value)
+        cholesky_solve(work.gram[m:], r, x)
+        add_lifted(work, r, x, vdot)
+        for k in range(r):
+            work.closings[order[k]].force += x[k]
     return OK
 
 
 @kernel(ACCELERATION)
 def close(system, work, q, v, vdot, reaction):
-    """vdot, and reactions if it has rows, under all gathered forces and the multipliers."""
-    m, s, x = len(system.closings), work.run[0].baumgarte, work.closing_vectors[RIGHT]
+    """vdot, and reactions if it has rows, under all gathered forces and the multipliers; gathered forces stay."""
     measure_loops(system, work)
+    choose_now(system, work)
     status = find_multipliers(system, work, q, v, vdot)
-    if status != OK:
-        return status
-    power = push_multipliers(system, work)
-    status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
-    # once more: what the differences in W have lost
-    put_second_rates(system, work, vdot, x)
-    for k in range(m):
-        c = work.closings[k]
-        x[k] = -x[k] - s * (2.0 * c.rate + s * c.value)
-    solve_gram(work, m, x)
-    for k in range(m):
-        push_condition(system, work, k, x[k])
-        work.closings[k].force += x[k]
-        power += x[k] * work.closings[k].rate
-    work.power[Power.LOOP] = power
-    return max(status, call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, reaction)))
+    if status == OK and (len(reaction) > 0 or system.world[0].has_drives):
+        push_multipliers(system, work, 1.0)
+        status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, reaction))
+        push_multipliers(system, work, -1.0)
+    work.power[Power.LOOP] = multipliers_power(work)
+    return status
 
 
 @routine
@@ -172,14 +130,14 @@ def largest_error(system, work, is_rate):
 @routine
 def correct_once(system, work, is_rate, w):
     """w = M^-1 A^T lambda that takes the values (rates) away, as far as A tells."""
-    m, x = len(system.closings), work.closing_vectors[RIGHT]
-    for k in range(m):
-        x[k] = -(work.closings[k].rate if is_rate else work.closings[k].value)
-    solve_gram(work, m, x)
+    m, r, x = len(system.closings), work.run[0].n_dependent, work.closing_vectors[RIGHT]
+    for k in range(r):
+        c = work.closings[work.condition_order[k]]
+        x[k] = -(c.rate if is_rate else c.value)
+    cholesky_solve(work.gram[m:], r, x)
     for j in range(w.shape[0]):
         w[j] = 0.0
-        for k in range(m):
-            w[j] += work.lift[k, j] * x[k]
+    add_lifted(work, r, x, w)
 
 
 @kernel(DERIVATIVE)
@@ -212,4 +170,7 @@ def project(system, work, t, y, ydot):
                     q[i] = q_new[i]
         if not error < 1e-6:
             return NOT_CLOSED
+    status = choose_anew(system, work, q, v)
+    if status != OK:
+        return status
     return call_derivative(work.run[0].derivative, (system, work, t, y, ydot))

@@ -2,11 +2,11 @@
 
 V = K/2 |g(c)|^2 of all loops, g by SpringForm, and forces -D rate along the conditions themselves."""
 
-from pliant.kernels._jit import routine
+from pliant.kernels._jit import REFEREE, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import dot, scale
-from pliant.kernels.closures.conditions import measure_loops, push_multipliers
+from pliant.kernels.closures.conditions import measure_loops, multipliers_power, push_multipliers
 from pliant.kernels.forces.push import push
-from pliant.kernels.kinematics.tree import frame_placement
+from pliant.kernels.kinematics.tree import frame_placement, move, place
 from pliant.system.loop_tables import SpringForm
 from pliant.system.tables import Power
 
@@ -48,8 +48,8 @@ def pull_of_place(system, work, i):
     push(system, work, loop.second, scale(factor, p), p)
 
 
-@routine
-def gather_loop_springs(system, work):
+@kernel(STATE)
+def gather_loop_springs(system, work, t, q, v):
     """Push with every spring and damper; the dampers' power. Bodies are placed, wrenches cleared."""
     K, D, power = work.run[0].loop_stiffness, work.run[0].loop_damping, 0.0
     measure_loops(system, work)
@@ -61,21 +61,24 @@ def gather_loop_springs(system, work):
             power -= D * x.rate * x.rate
         if work.run[0].loop_form == SpringForm.POLAR:
             pull_of_place(system, work, i)
-    push_multipliers(system, work)
+    push_multipliers(system, work, 1.0)
     work.power[Power.LOOP] = power
+    return 0
 
 
-@routine
-def gather_given_multipliers(system, work):
+@kernel(STATE)
+def gather_given_multipliers(system, work, t, q, v):
     """Push with the multipliers as the integrator has put them."""
     measure_loops(system, work)
-    power = push_multipliers(system, work)
+    push_multipliers(system, work, 1.0)
+    power = multipliers_power(work)
     if work.run[0].compliance > 0.0:
         # of springs only what their dampers take
         power = 0.0
         for k in range(len(system.closings)):
             power -= work.run[0].loop_damping * work.closings[k].rate ** 2
     work.power[Power.LOOP] = power
+    return 0
 
 
 @routine
@@ -100,3 +103,13 @@ def loop_spring_energy(system, work):
                 part += (work.closings[k].value - before) ** 2
         total += 0.5 * work.run[0].loop_stiffness * part
     return total
+
+
+@kernel(REFEREE)
+def spring_energies(system, work, q, v, out):
+    """out[row] = energy of all virtual springs [J]."""
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        out[row, 0] = loop_spring_energy(system, work)
+    return 0

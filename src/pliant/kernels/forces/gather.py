@@ -1,16 +1,15 @@
 """All forces of one instant into work: tau per velocity, wrench per body, power per kind of work."""
 
-from pliant.kernels._jit import kernel
-from pliant.kernels.closures.springs import gather_given_multipliers, gather_loop_springs
+from pliant.kernels._jit import STATE, kernel
 from pliant.kernels.contact.gather import gather_contacts, gather_sites
 from pliant.kernels.forces.beams import gather_beam_forces
 from pliant.kernels.forces.joints import gather_joint_forces
 from pliant.kernels.forces.loads import gather_loads
 from pliant.kernels.forces.push import clear_wrenches
-from pliant.system.loop_tables import Closure
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
+call_state = STATE.call
 OK = int(Status.OK)
 
 
@@ -33,10 +32,8 @@ def gather(system, work, q, v):
         gather_loads(system, work)
     if work.run[0].n_touching > 0:
         gather_contacts(system, work)
-    if work.run[0].closure == Closure.SPRINGS:
-        gather_loop_springs(system, work)
-    elif work.run[0].closure == Closure.GIVEN:
-        gather_given_multipliers(system, work)
+    if work.run[0].loop_forces != 0:
+        call_state(work.run[0].loop_forces, (system, work, 0.0, q, v))
     if len(system.sites) > 0:
         gather_sites(system, work, v)
     return status

@@ -2,19 +2,18 @@
 
     K da - (1 - alpha_f) B dl = r,   beta h^2 A da = -c:   da = K^-1 r + X dl,  X = (1 - alpha_f) K^-1 B,
     (A X) dl = -c / (beta h^2) - A K^-1 r
-K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T; c values of the conditions at the end of the step.
-Virtual springs of stiffness k and damping d are c + (l + d c')/k = 0 in its place: the same system with
-(s A X + 1/(k beta h^2)), s = 1 + d gamma/(k beta h), however stiff they are.
+K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T of the conditions that closures/independent.py has chosen, c
+their values at the end of the step. Virtual springs of stiffness k and damping d are c + (l + d c')/k = 0 in place of
+c = 0, all of them: the same system with (s A X + 1/(k beta h^2)), s = 1 + d gamma/(k beta h), however stiff they are.
 Reference: Arnold and Bruels (2007)."""
 
 from pliant.kernels._jit import DERIVATIVE, routine
-from pliant.kernels.algebra.lu import lu_solve
-from pliant.kernels.algebra.rank import eliminate, eliminated_solve
+from pliant.kernels.algebra.lu import lu, lu_solve
+from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
-DEPENDENT = 1e-11  # of the largest pivot: a condition that says nothing new
-RIGHT, SOLUTION = 0, 1  # rows of work.closing_vectors
+OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 
 
 @routine
@@ -27,9 +26,9 @@ def velocity_of(system, memory, k):
 @routine
 def factor_multipliers(system, work, memory, t, h):
     """A, B at (t, y_new), X into work.response, factors of A X into work.dependent. K is factored."""
-    newton, run, X, S = memory.newton[0], work.run[0], work.response, work.dependent
+    newton, run, X, S, order = memory.newton[0], work.run[0], work.response, work.dependent, work.condition_order
     softness = 1.0 + run.compliance * run.loop_damping * newton.gamma / (newton.beta * h)
-    n, m = memory.jacobian.shape[0] - newton.n_coordinates, S.shape[0]
+    n, m = memory.jacobian.shape[0] - newton.n_coordinates, run.n_dependent
     status = call_derivative(work.run[0].conditions, (system, work, t, memory.y_new, memory.scratch[0]))
     for k in range(m):
         for i in range(n):
@@ -38,9 +37,10 @@ def factor_multipliers(system, work, memory, t, h):
         lu_solve(memory.factor[0], memory.pivots[0], n, X[k])
     for row in range(m):
         for k in range(m):
-            S[row, k] = softness * of_velocities(system, work, memory, row, X[k], n)
+            S[row, k] = softness * of_velocities(system, work, memory, order[row], X[k], n)
         S[row, row] += run.compliance / (newton.beta * h * h)
-    work.run[0].n_closed = eliminate(S, work.condition_order, work.closing_order, m, DEPENDENT)
+    if status == OK and lu(S, work.dependent_pivots, m) >= 0:
+        return SINGULAR_LOOP
     return status
 
 
@@ -58,16 +58,21 @@ def of_velocities(system, work, memory, row, x, n):
 @routine
 def add_multipliers(system, work, memory, h, r):
     """r = K^-1 r goes to da; the multipliers change with it. Values of the conditions are those at y_new."""
-    newton, run, X = memory.newton[0], work.run[0], work.response
+    newton, run, X, x, order = (
+        memory.newton[0],
+        work.run[0],
+        work.response,
+        work.closing_vectors[0],
+        work.condition_order,
+    )
     softness = 1.0 + run.compliance * run.loop_damping * newton.gamma / (newton.beta * h)
-    b, x = work.closing_vectors[RIGHT], work.closing_vectors[SOLUTION]
-    n, m = memory.jacobian.shape[0] - newton.n_coordinates, work.dependent.shape[0]
-    for row in range(m):
-        c = work.closings[row]
-        gap = c.value + run.compliance * (c.force + run.loop_damping * c.rate)
-        b[row] = -gap / (newton.beta * h * h) - softness * of_velocities(system, work, memory, row, r, n)
-    eliminated_solve(work.dependent, work.condition_order, work.closing_order, work.run[0].n_closed, m, b, x)
+    n, m = memory.jacobian.shape[0] - newton.n_coordinates, run.n_dependent
     for k in range(m):
-        work.closings[k].force += x[k]
+        c = work.closings[order[k]]
+        gap = c.value + run.compliance * (c.force + run.loop_damping * c.rate)
+        x[k] = -gap / (newton.beta * h * h) - softness * of_velocities(system, work, memory, order[k], r, n)
+    lu_solve(work.dependent, work.dependent_pivots, m, x)
+    for k in range(m):
+        work.closings[order[k]].force += x[k]
         for i in range(n):
             r[i] += X[k, i] * x[k]

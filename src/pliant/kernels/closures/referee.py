@@ -1,0 +1,44 @@
+"""What Python asks of the conditions of loops at rows of states: values, rates, second rates, wrenches."""
+
+from pliant.kernels._jit import REFEREE, kernel
+from pliant.kernels.algebra.vec3 import mul_t, put
+from pliant.kernels.closures.conditions import loop_wrench, measure_loops, put_second_rates
+from pliant.kernels.kinematics.tree import frame_placement, move, place
+
+
+@kernel(REFEREE)
+def loop_wrenches(system, work, q, v, out):
+    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are not looked at."""
+    for i in range(len(system.loops)):
+        R, _ = frame_placement(system, work, system.loops[i].second)
+        force, couple, _ = loop_wrench(work, system.loops[i])
+        put(out[0, 6 * i :], mul_t(R, force))
+        put(out[0, 6 * i + 3 :], mul_t(R, couple))
+    return 0
+
+
+@kernel(REFEREE)
+def second_rates(system, work, q, v, out):
+    """out[row] = second rates of all conditions while vdot vanishes: A' v."""
+    for j in range(len(work.vdot)):
+        work.vdot[j] = 0.0
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        measure_loops(system, work)
+        put_second_rates(system, work, work.vdot, out[row])
+    return 0
+
+
+@kernel(REFEREE)
+def loop_errors(system, work, q, v, out):
+    """out[row] = values, then rates, of all conditions."""
+    n = len(system.closings)
+    for row in range(len(q)):
+        move(system, work, q[row], v[row])
+        place(system, work)
+        measure_loops(system, work)
+        for k in range(n):
+            out[row, k] = work.closings[k].value
+            out[row, n + k] = work.closings[k].rate
+    return 0
