@@ -53,6 +53,7 @@ class Loops:
         self.size = model_size(self.model)
         dofs = handle.system.dofs
         self.is_free = dofs.motion < 0
+        self._reach = dofs.reach.copy()  # joints turn before beams bend
 
     def errors(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Values and rates of all conditions along rows of q and v, or of one state."""
@@ -84,10 +85,19 @@ class Loops:
         return new
 
     def close(self, q: Array, free: NDArray[np.bool_], wanted: Array | None = None) -> Array:
-        """q on the loops (or with these values of the conditions), as near as Gauss-Newton steps of least length go."""
-        still, n = np.zeros(len(self.is_free)), len(self.is_free)
+        """q on the loops (or with these values of the conditions), as near as Gauss-Newton steps of least length go:
+        joints move, and beams bend only where joints alone do not close."""
         wanted = np.zeros(len(self.scales)) if wanted is None else wanted
-        lengths = self._lengths()
+        for lengths in (self._reach, self._lengths()):
+            found = self._closed(q, free, wanted, lengths)
+            gap = (self.errors(found, np.zeros(len(free)))[0] - wanted) / self.scales
+            if np.max(np.abs(gap), initial=0.0) < OPEN or not self.model.has_modes:
+                break
+        return found
+
+    def _closed(self, q: Array, free: NDArray[np.bool_], wanted: Array, lengths: Array) -> Array:
+        """lengths: what one unit of each velocity is compared with."""
+        still, n = np.zeros(len(self.is_free)), len(self.is_free)
         size = np.inf
         for _ in range(MOST_STEPS):
             gap = (self.errors(q, still)[0] - wanted) / self.scales
@@ -121,7 +131,7 @@ class Loops:
 
     def fitted(self, q: Array, v: Array, free: NDArray[np.bool_], rates: Array | None = None) -> Array:
         """v with these rates of the conditions (default zero), as near as may be."""
-        lengths = self._lengths()
+        lengths = self._reach
         A = self.jacobian(q) / self.scales[:, None] * lengths
         gap = A @ (v / lengths) - (0.0 if rates is None else rates / self.scales)
         w = np.zeros(len(v))
@@ -264,7 +274,7 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
         model = loops.model
         told = "; ".join(f"{name!r} stays {size:.3g} {'rad' if is_turn else 'm'} open" for name, size, is_turn in left)
         held = [name for name, is_free in zip(model.velocities, free, strict=True) if not is_free]
-        kept = f" while {listed(held)} stay as they are" if held else ""
+        kept = f" while {listed(held)} {'stay as they are' if len(held) > 1 else 'stays as it is'}" if held else ""
         raise ModelError(
             f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; "
             "start nearer to a pose that closes, or check lengths and frames"

@@ -217,6 +217,9 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
     places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.points or ()]
     places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
+    places += [
+        (f"loop '{loop.name}': {key}", getattr(loop, key)) for loop in model.loops for key in ("first", "second")
+    ]
     for contact in model.contacts:
         for place in contact.points or ():
             yield from _off_rod(model, f"contact '{contact.name}': point", find_frame(model, place))
