@@ -201,7 +201,8 @@ def test_mechanisms_stay_on_their_closed_forms(name, given, closure):
     found = pliant.simulate(case.build(case.resolve(given)), 0.5, closure=closure, rtol=1e-9, atol=1e-11)
     assert found.is_ok, found.reason
     assert case.figures(found)["pose_error"] < 1e-12
-    assert found.audit["energy_residual"] < 1e-9
+    # the tolerance of a step, several hundred of them
+    assert found.audit["energy_residual"] < 1e-8
     assert found.audit["constraint_drift"] < 1e-13
 
 

@@ -204,3 +204,70 @@ def test_a_wrong_setting_on_the_command_line_ends_with_a_message_and_no_folder(t
         assert words in done.stderr
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "here").exists()
+
+
+GRIPPER = """
+<robot name="gripper">
+  <link name="palm">{body}</link>
+  <link name="driver">{body}</link>
+  <link name="follower">{body}</link>
+  <link name="pad">{body}</link>
+  <joint name="drive" type="continuous"><parent link="palm"/><child link="driver"/><axis xyz="0 0 1"/></joint>
+  <joint name="follow" type="continuous">
+    <parent link="palm"/><child link="follower"/><origin xyz="0 0.04 0"/><axis xyz="0 0 1"/>
+  </joint>
+  <joint name="tip" type="continuous">
+    <parent link="driver"/><child link="pad"/><origin xyz="0.1 0 0"/><axis xyz="0 0 1"/>
+  </joint>
+</robot>
+""".format(
+    body='<inertial><origin xyz="0.05 0 0"/><mass value="0.1"/>'
+    '<inertia ixx="1e-5" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+PIN = """
+robot = "gripper.urdf"
+gravity = [0, -9.81, 0]
+keep = ["drive"]
+[[joints]]
+name = "drive"
+q0 = 0.4
+[[loops]]
+name = "pin"
+kind = "revolute"
+first = { body = "follower", position = [0.1, 0, 0] }
+second = { body = "pad", position = [0, 0.04, 0] }
+"""
+SOFT = """
+[[flexible]]
+link = "follower"
+to = [0.1, 0, 0]
+section = { kind = "round-tube", outer_radius = 0.004, inner_radius = 0.003 }
+material = { young = 2e9, density = 1000 }
+modes = 1
+"""
+
+
+def test_loops_of_a_sidecar_close_the_tree_of_a_robot_file(tmp_path: Path) -> None:
+    (tmp_path / "gripper.urdf").write_text(GRIPPER)
+    (tmp_path / "gripper.toml").write_text(PIN)
+    model = pliant.load(tmp_path / "gripper.toml")
+    found = pliant.simulate(model, 0.2)
+    drive, tip, follow = found.q.T
+    # a parallelogram: both cranks turn alike, the pad does not turn
+    assert follow == pytest.approx(drive, abs=1e-12)
+    assert drive + tip == pytest.approx(0.0 * drive, abs=1e-12)
+
+
+def test_loops_move_to_the_sections_of_a_link_that_has_become_flexible(tmp_path: Path) -> None:
+    (tmp_path / "gripper.urdf").write_text(GRIPPER)
+    (tmp_path / "gripper.toml").write_text(PIN + SOFT)
+    model = pliant.load(tmp_path / "gripper.toml")
+    first = model.loops[0].first
+    assert isinstance(first, Frame)
+    assert first.body == "follower_beam"
+    assert first.position == pytest.approx((0.1, 0.0, 0.0))
+    found = pliant.simulate(model, 0.05)
+    assert found.audit["constraint_drift"] < 1e-14
+    # the cranks are parallel but for what the beam bends
+    gap = abs(found.q[:, 2] - found.q[:, 0])
+    assert 1e-6 < gap.max() < 0.05

@@ -12,7 +12,7 @@ from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.model.messages import closest, listed
 from pliant.model.model import Model
-from pliant.model.tree import model_size
+from pliant.model.tree import model_size, stays_in_plane
 from pliant.states import as_state
 
 Array = NDArray[np.float64]
@@ -21,6 +21,7 @@ LONGEST = 0.5  # of a step [rad, size of the model]
 CLOSED = 1e-14  # of the scales: as closed as rounding lets
 OPEN = 1e-10  # of the scales: not closed
 DEPENDENT = 1e-8  # of the largest singular value
+SINGULAR = 0.2  # of the least singular value at the start: a run that ends with less has met a singular pose
 NEARBY = 1e-2  # [rad, size]: where a rank is compared with that of the start
 
 
@@ -52,6 +53,7 @@ class Loops:
         self.size = model_size(self.model)
         dofs = handle.system.dofs
         self.is_free = dofs.motion < 0
+        self._reach = dofs.reach.copy()  # joints turn before beams bend
 
     def errors(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Values and rates of all conditions along rows of q and v, or of one state."""
@@ -83,10 +85,19 @@ class Loops:
         return new
 
     def close(self, q: Array, free: NDArray[np.bool_], wanted: Array | None = None) -> Array:
-        """q on the loops (or with these values of the conditions), as near as Gauss-Newton steps of least length go."""
-        still, n = np.zeros(len(self.is_free)), len(self.is_free)
+        """q on the loops (or with these values of the conditions), as near as Gauss-Newton steps of least length go:
+        joints move, and beams bend only where joints alone do not close."""
         wanted = np.zeros(len(self.scales)) if wanted is None else wanted
-        lengths = self._lengths()
+        for lengths in (self._reach, self._lengths()):
+            found = self._closed(q, free, wanted, lengths)
+            gap = (self.errors(found, np.zeros(len(free)))[0] - wanted) / self.scales
+            if np.max(np.abs(gap), initial=0.0) < OPEN or not self.model.has_modes:
+                break
+        return found
+
+    def _closed(self, q: Array, free: NDArray[np.bool_], wanted: Array, lengths: Array) -> Array:
+        """lengths: what one unit of each velocity is compared with."""
+        still, n = np.zeros(len(self.is_free)), len(self.is_free)
         size = np.inf
         for _ in range(MOST_STEPS):
             gap = (self.errors(q, still)[0] - wanted) / self.scales
@@ -120,12 +131,12 @@ class Loops:
 
     def fitted(self, q: Array, v: Array, free: NDArray[np.bool_], rates: Array | None = None) -> Array:
         """v with these rates of the conditions (default zero), as near as may be."""
-        lengths = self._lengths()
+        lengths = self._reach
         A = self.jacobian(q) / self.scales[:, None] * lengths
         gap = A @ (v / lengths) - (0.0 if rates is None else rates / self.scales)
         w = np.zeros(len(v))
         w[free] = -np.linalg.lstsq(A[:, free], gap, rcond=DEPENDENT)[0]
-        return v + w * lengths
+        return np.asarray(v + w * lengths)
 
     def rank(self, q: Array) -> int:
         """Independent conditions at a pose, of those that free velocities can meet."""
@@ -133,16 +144,29 @@ class Loops:
         values = np.linalg.svd(A, compute_uv=False)
         return int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
 
-    def nearby(self, q: Array) -> Array:
-        """Another closed pose a little way off, along a direction in which the mechanism can move."""
+    def weakest(self, q: Array, rank: int) -> tuple[float, str]:
+        """The least of the first `rank` singular values over the largest, and the loop that has most part in it."""
+        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self._lengths()[self.is_free]
+        U, values, _ = np.linalg.svd(A, full_matrices=False)
+        k = int(self.handle.system.closings[int(np.argmax(np.abs(U[:, rank - 1])))].loop)
+        return float(values[rank - 1] / values[0]), self.model.loops[k].name
+
+    def free_motions(self, q: Array) -> Array:
+        """Velocities (columns) that the loops allow; of unit length, where 1 is 1 rad or the size."""
         lengths, free = self._lengths(), self.is_free
         A = (self.jacobian(q) / self.scales[:, None] * lengths)[:, free]
         _, values, rows = np.linalg.svd(A, full_matrices=True)
         rank = int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
-        w = np.zeros(len(free))
-        w[free] = rows[rank:].T @ np.random.default_rng(0).normal(size=rows.shape[0] - rank)
-        w *= NEARBY / max(np.max(np.abs(w)), 1e-300)
-        return self.close(self.moved(q, w * lengths), free)
+        motions = np.zeros((len(free), rows.shape[0] - rank))
+        motions[free] = rows[rank:].T
+        return np.asarray(motions * lengths[:, None])
+
+    def nearby(self, q: Array) -> Array:
+        """Another closed pose a little way off, along a direction in which the mechanism can move."""
+        motions, lengths = self.free_motions(q), self._lengths()
+        w = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
+        w *= NEARBY / max(np.max(np.abs(w / lengths)), 1e-300)
+        return self.close(self.moved(q, w), self.is_free)
 
     def choose(self, q: Array, v: Array) -> None:
         """Let independent conditions and dependent velocities be chosen at a pose, and held for a run."""
@@ -150,6 +174,23 @@ class Loops:
         from pliant.kernels.closures import independent
 
         _jit.entry(independent.choose_at)(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), np.empty((1, 1)))
+
+    def turned_loops(self, q: Array) -> list[str]:
+        """Loops that hold attitudes but have closed half a turn away: right angles stay right angles there."""
+        from pliant.kernels import _jit, jacobians
+
+        found, still = [], np.zeros((1, len(self.is_free)))
+        for loop, row in zip(self.model.loops, self.handle.system.loops, strict=True):
+            if loop.kind in ("fixed", "prismatic"):
+                out = np.empty((2, 1, 24))
+                for end, frame in enumerate((row.first, row.second)):
+                    _jit.entry(jacobians.frame_motions)(*self.handle.refs, int(frame), 0, q[None, :], still, out[end])
+                first, second = out[:, 0, :9].reshape(2, 3, 3)
+                turn = second @ first.T
+                # frames of a planar model may be tilted against each other for good
+                if np.trace(turn) < 0.0 and (turn[2, 2] > 0.0 or not stays_in_plane(self.model)):
+                    found.append(loop.name)
+        return found
 
     def open_loops(self, q: Array) -> list[tuple[str, float, bool]]:
         """Loops that are not closed: name, largest error, whether it is an angle."""
@@ -233,10 +274,16 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
         model = loops.model
         told = "; ".join(f"{name!r} stays {size:.3g} {'rad' if is_turn else 'm'} open" for name, size, is_turn in left)
         held = [name for name, is_free in zip(model.velocities, free, strict=True) if not is_free]
-        kept = f" while {listed(held)} stay as they are" if held else ""
+        kept = f" while {listed(held)} {'stay as they are' if len(held) > 1 else 'stays as it is'}" if held else ""
         raise ModelError(
             f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; "
             "start nearer to a pose that closes, or check lengths and frames"
+        )
+    turned = loops.turned_loops(q)
+    if turned:
+        raise ModelError(
+            f"model {loops.model.name!r}: from this start loop {listed(turned)} closes with its second frame half a "
+            "turn from the first; start nearer to the attitude that is meant"
         )
     if np.max(np.abs(loops.errors(q, v)[1]) / loops.scales, initial=0.0) > 4 * CLOSED:
         v = loops.fitted(q, v, free)
@@ -273,16 +320,27 @@ def check_mobility(loops: Loops, q: Array) -> None:
         )
 
 
-def start_on_loops(handle: Prepared, state: tuple[Array, Array], is_given: bool) -> tuple[Array, Array]:
+def singular_loop(handle: Prepared, start: Array, q: Array) -> str | None:
+    """The loop that no longer tells how the mechanism moves at q, where a run has ended; None if all still do."""
+    loops, rank = Loops(handle), int(handle.work.run[0].n_dependent)
+    if not 0 < rank <= loops.is_free.sum():
+        return None
+    share, name = loops.weakest(q, rank)
+    return name if share < SINGULAR * loops.weakest(start, rank)[0] else None
+
+
+def start_on_loops(
+    handle: Prepared, state: tuple[Array, Array], is_given: bool, is_closed: bool = False
+) -> tuple[Array, Array]:
     """The start of a run: closed, unless virtual springs hold a start that the caller has given open on purpose.
 
-    Also chooses which conditions count at first."""
+    Also chooses which conditions count at first. is_closed: it has been found here before."""
     if not handle.model.loops:
         return state
     handle.closure.look_at_states(handle.work.run[0])
     loops = Loops(handle)
-    q, v = on_signals(handle, *state)
-    if not (is_given and handle.closure.method.name == "springs"):
+    q, v = state if is_closed else on_signals(handle, *state)
+    if not is_closed and not (is_given and handle.closure.method.name == "springs"):
         q, v = closed_start(loops, q, v, loops.is_free & ~kept_velocities(handle.model, handle.model.keep))
         check_mobility(loops, q)
     if handle.closure.method.name != "springs":

@@ -14,7 +14,7 @@ from pliant.errors import SimulationError, failure_advice
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.run_loop import Progress, Recorded, Run, as_bytes, drive
-from pliant.simulation import culprit, events_of, status_word
+from pliant.simulation import events_of, status_word, why
 from pliant.states import as_state
 from pliant.system.memory import Memory
 from pliant.system.status import Status
@@ -63,7 +63,8 @@ class PreparedRun:
             memory.y[n_q : n_q + n_v] = v0
         if self.handle.model.loops:
             state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
-            state = start_on_loops(self.handle, state, is_given=q0 is not None)
+            is_closed = q0 is None and v0 is None
+            state = start_on_loops(self.handle, state, is_given=q0 is not None, is_closed=is_closed)
             give_multipliers(self.handle, state, self.options["integrator"])
             memory.y[: n_q + n_v] = np.concatenate(state)
         if self.has_phase:
@@ -75,8 +76,8 @@ class PreparedRun:
         if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
             recorded, status, reason = drive(self._run, progress, status)
         recorded.take(self.memory)
-        who = culprit(self.handle, status, events_of(self.handle, recorded.log))
-        return status, reason or failure_advice(status, float(self.memory.loop[0].t), who)
+        events, t = events_of(self.handle, recorded.log), float(self.memory.loop[0].t)
+        return status, reason or why(self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q])
 
     def check_start(self, q0: Array, v0: Array) -> None:
         """Hard limits must hold, and no point may be inside its plane."""

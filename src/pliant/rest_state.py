@@ -1,4 +1,7 @@
-"""Where a model stays at rest: Newton's method on the forces that rest needs, downhill in potential energy."""
+"""Where a model stays at rest: Newton's method on the forces that rest needs, downhill in potential energy.
+
+Of a mechanism with loops: along the motions Z its loops leave (A Z = 0), with Z^T (f - A^T lambda) for the forces f and
+the multipliers lambda as they are at the pose: its changes with the pose hold the curvature of the loops as well."""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.assembly import Loops, closed_start, kept_velocities
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import SimulationError
 from pliant.model.model import Model
@@ -32,8 +36,10 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
     handle = prepare(model)
     rest = as_state(model, model.q0 if q is None else q, np.zeros(len(model.velocities)))[0]
     search = _Search(handle, rest)
+    rest = search.start
     smallest, best = np.inf, rest
     for _ in range(MOST_STEPS):
+        search.look_from(rest)
         force = search.force(rest)
         left = search.size_of(force)
         # once it has converged it goes on for as long as that helps
@@ -44,39 +50,57 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
         if left == 0:
             break
         rest = search.step(rest, force)
+    search.look_from(best)
     if smallest > CONVERGED * search.reference:
         raise search.failure(best)
     return search.checked(best)
 
 
 class _Search:
-    """One search. Forces and steps have one entry per free velocity; sizes are those of accelerations."""
+    """One search. Forces and steps have one entry per motion that is left free; sizes are those of accelerations."""
 
     def __init__(self, handle: Prepared, q: Array) -> None:
         self.handle, self.model = handle, handle.model
         dofs, n = handle.system.dofs, len(self.model.velocities)
-        self.free = np.flatnonzero(dofs.motion < 0)
+        free = dofs.motion < 0
         self._zero = np.zeros(n)
         handle.work.inputs[:] = 0.0
         handle.inverse_dynamics(q, self._zero, self._zero)  # evaluates the signals
-        for j in np.flatnonzero(dofs.motion >= 0):
+        for j in np.flatnonzero(~free):
             q[dofs[j].q] = handle.work.signals[dofs[j].motion].s
-        self._longest = LONGEST * tolerances(self.model, 0, 1.0)[len(q) :][self.free]
-        self._weigh(q)
+        self._loops, self._free, self._pull = Loops(handle) if self.model.loops else None, free, np.zeros(0)
+        if self._loops is not None:
+            q, _ = closed_start(self._loops, q, self._zero, free & ~kept_velocities(self.model, self.model.keep))
+        self.start = q
+        self._longest = LONGEST * tolerances(self.model, 0, 1.0)[len(q) :]
+        self.motions = np.eye(n)[:, free]
+        if self._loops is None:
+            self._weigh(q)
         self._mass = sum(body.total_mass for body in self.model.bodies)
         self.reference = float(np.linalg.norm(self.model.gravity) * np.sqrt(self._mass))
+
+    def look_from(self, q: Array) -> None:
+        """Free motions (columns) and multipliers at a pose."""
+        if self._loops is not None:
+            A = self._loops.jacobian(q)
+            self.motions = self._loops.free_motions(q)
+            f = self.handle.inverse_dynamics(q, self._zero, self._zero)
+            self._pull = np.linalg.lstsq(A[:, self._free].T, f[self._free], rcond=1e-11)[0]
+            self._weigh(q)
 
     def _weigh(self, q: Array) -> None:
         """Factor of the mass matrix, which makes forces of all kinds comparable."""
         still = self.handle.inverse_dynamics(q, self._zero, self._zero)
-        M = np.zeros((len(still), len(still)))
-        for j, one in enumerate(np.eye(len(still))):
-            M[j] = self.handle.inverse_dynamics(q, self._zero, one) - still
-        self._L = np.linalg.cholesky(0.5 * (M + M.T)[np.ix_(self.free, self.free)])
+        M = np.array([self.handle.inverse_dynamics(q, self._zero, one) - still for one in self.motions.T.copy()])
+        M = M.reshape(-1, len(still)) @ self.motions
+        self._L = np.linalg.cholesky(0.5 * (M + M.T))
 
     def force(self, q: Array) -> Array:
         """That rest at q needs beyond what the model has: the gradient of its potential energy."""
-        return self.handle.inverse_dynamics(q, self._zero, self._zero)[self.free]
+        force = self.handle.inverse_dynamics(q, self._zero, self._zero)
+        if self._loops is not None:
+            force = force - self._loops.jacobian(q).T @ self._pull
+        return self.motions.T @ force
 
     def size_of(self, force: Array) -> float:
         size = float(np.linalg.norm(np.linalg.solve(self._L, force)))
@@ -85,12 +109,10 @@ class _Search:
 
     def stiffness(self, q: Array) -> Array:
         """Change of the force with every free velocity's own motion, by central differences."""
-        columns = []
-        for k in range(len(self.free)):
-            small = np.zeros(len(self.free))
-            small[k] = DIFFERENCE
+        columns, n = [], self.motions.shape[1]
+        for small in DIFFERENCE * np.eye(n):
             columns.append((self.force(self.moved(q, small)) - self.force(self.moved(q, -small))) / (2 * DIFFERENCE))
-        return np.array(columns).T.reshape(len(self.free), len(self.free))
+        return np.array(columns).T.reshape(n, n)
 
     def shares(self, q: Array) -> tuple[Array, Array, Array]:
         """Stiffness, its squares of frequencies in rising order of size, and their motions (columns)."""
@@ -117,7 +139,7 @@ class _Search:
             is_pulled = ~is_held & (np.abs(pull) > CONVERGED * self.reference)
             shares = np.where(is_held, pull / np.where(is_held, np.abs(squares), 1.0), 0.0)
             step = -motions @ np.where(is_pulled, np.sign(pull) / EPS, shares)
-        step *= min(1.0, 1.0 / max(np.max(np.abs(step) / self._longest, initial=0.0), 1e-300))
+        step *= min(1.0, 1.0 / max(np.max(np.abs(self.motions @ step) / self._longest, initial=0.0), 1e-300))
         slope = float(step @ force)
         share = 1.0
         # not far beyond the valley's floor along the step
@@ -126,9 +148,8 @@ class _Search:
         return self.moved(q, share * step)
 
     def moved(self, q: Array, step: Array) -> Array:
-        """q after every free velocity has moved by its entry of step."""
-        full = self._zero.copy()
-        full[self.free] = step
+        """q after every free motion has gone by its entry of step."""
+        full = self.motions @ step
         out = q.copy()
         for link in self.model.links:
             kind, first = link.joint.kind, link.q
@@ -141,7 +162,7 @@ class _Search:
             else:
                 out[link.q_slice] += own
             out[link.q_modes] += full[link.v_modes]
-        return out
+        return out if self._loops is None else self._loops.close(out, self._free)
 
     def checked(self, q: Array) -> Array:
         """q, with a warning about every motion that nothing holds."""
@@ -162,7 +183,7 @@ class _Search:
         falling = -motions[:, ~is_held] @ (motions[:, ~is_held].T @ force)
         if self.size_of(force) <= 2 * float(np.linalg.norm(self._L.T @ falling)):
             name = self._name(falling)
-            rate = falling[self.free.tolist().index(self.model.velocities.index(name))]
+            rate = (self.motions @ falling)[self.model.velocities.index(name)]
             return SimulationError(
                 f"no rest state: nothing holds {name!r}, which would go with an acceleration of {rate:.6g}; "
                 "give it a spring, prescribe its motion, or fix the base"
@@ -174,7 +195,7 @@ class _Search:
 
     def _name(self, motion: Array) -> str:
         """The velocity that takes the largest part in a motion."""
-        return self.model.velocities[int(self.free[np.argmax(np.abs(motion) / self._longest)])]
+        return self.model.velocities[int(np.argmax(np.abs(self.motions @ motion) / self._longest))]
 
 
 def _matrix(quaternion: Array) -> Array:

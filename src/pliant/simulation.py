@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import Loops, give_multipliers, start_on_loops
+from pliant.assembly import Loops, give_multipliers, singular_loop, start_on_loops
 from pliant.auto_choice import words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of, without_idle
@@ -129,7 +129,8 @@ def _result(
     events = events_of(handle, recorded.log)
     phases = recorded.phase_history()
     if not reason:
-        reason = failure_advice(status, float(loop.t), culprit(handle, status, events))
+        n_q = len(model.coordinates)
+        reason = why(handle, status, float(loop.t), events, rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q])
     audit = _audit(handle, rows)
     if recorded.log:
         audit["event_error"] = float(loop.event_error)
@@ -212,6 +213,18 @@ def events_of(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Even
     """Those that have a name."""
     names = handle.packed.event_names
     return tuple(Event(names[k], t, "rising" if direction > 0 else "falling") for k, direction, t in log if names[k])
+
+
+BREAKDOWNS = (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.NOT_CONVERGED, Status.NOT_CLOSED, Status.SINGULAR_LOOP)
+
+
+def why(handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array) -> str:
+    """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that."""
+    if status in BREAKDOWNS and handle.model.loops and handle.closure.method.name != "springs":
+        name = singular_loop(handle, start, end)
+        if name is not None:
+            return failure_advice(Status.SINGULAR_LOOP, t, name)
+    return failure_advice(status, t, culprit(handle, status, events))
 
 
 def culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:

@@ -113,7 +113,7 @@ def _tree_problems(model: Model) -> Iterator[str]:
         if len(joints) > 1:
             yield (
                 f"body '{body}' is the child of {len(joints)} joints ({listed(joints)}); "
-                "closed loops come later, so let one joint carry it"
+                "let one joint carry it and make the others loops: [[loops]] with the same kind and frames"
             )
     yield from _jointless_problems(model, [body for body, joints in carriers.items() if not joints])
     yield from _cycles({joint.child: find_frame(model, joint.parent).body for joint in model.joints})
@@ -217,6 +217,9 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
     places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.points or ()]
     places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
+    places += [
+        (f"loop '{loop.name}': {key}", getattr(loop, key)) for loop in model.loops for key in ("first", "second")
+    ]
     for contact in model.contacts:
         for place in contact.points or ():
             yield from _off_rod(model, f"contact '{contact.name}': point", find_frame(model, place))

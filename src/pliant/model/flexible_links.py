@@ -192,6 +192,7 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     frames = [split.moved(frame) for frame in model.frames]
     loads = [replace(load, frame=split.place(load.frame)) for load in model.loads]
     contacts = [_moved_contact(contact, split) for contact in model.contacts]
+    loops = [replace(loop, first=split.place(loop.first), second=split.place(loop.second)) for loop in model.loops]
     # what was seen of the link would not bend: the ends are seen as small balls
     root, tip = (Body(one, 0.0, shape=Sphere(0.02 * split.beam.length)) for one in (name, split.tip))
     if mass > 0.0 and wanted.remainder == "root":
@@ -202,8 +203,10 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
         tip = replace(tip, mass=mass, com=tuple(split.R.T @ centre - end), inertia=(0.5 * (turned + turned.T)).tolist())
     start = Frame(name, attitude=split.R.tolist())
     added = [Joint(f"{split.beam.name}_weld", "fixed", split.beam.name, start)]
-    places = [*joints, *frames, *loads]
-    is_used = any(split.tip in (_carrier(one), *_carriers(contacts)) for one in places) or tip.mass
+    places = [*(joint.parent for joint in joints), *frames, *(load.frame for load in loads)]
+    places += [place for one in contacts for place in (*(one.points or ()), one.plane.place)]
+    places += [place for loop in loops for place in (loop.first, loop.second)]
+    is_used = any(isinstance(place, Frame) and place.body == split.tip for place in places) or tip.mass
     if is_used:
         seat = Frame(split.beam.name, (split.beam.length, 0.0, 0.0))
         added.append(Joint(f"{split.tip}_weld", "fixed", split.tip, seat))
@@ -216,6 +219,7 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
             frames=tuple(frames),
             loads=tuple(loads),
             contacts=tuple(contacts),
+            loops=tuple(loops),
         )
     except ModelError as error:
         raise ModelError("\n".join(f"link '{name}' as a beam: {line}" for line in str(error).splitlines())) from None
@@ -224,14 +228,3 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
 def _moved_contact(contact: Contact, split: _Split) -> Contact:
     points = contact.points and tuple(split.place(point) for point in contact.points)
     return replace(contact, points=points, plane=replace(contact.plane, place=split.place(contact.plane.place)))
-
-
-def _carrier(one: Any) -> str | None:
-    """The body that carries a frame, the seat of a joint or the place of a load."""
-    place = one if isinstance(one, Frame) else one.parent if isinstance(one, Joint) else one.frame
-    return place.body if isinstance(place, Frame) else None
-
-
-def _carriers(contacts: list[Contact]) -> list[str]:
-    places = [place for one in contacts for place in (*(one.points or ()), one.plane.place)]
-    return [place.body for place in places if isinstance(place, Frame)]

@@ -80,9 +80,8 @@ def pivot_fully(system, work):
 
 @routine
 def choose_now(system, work):
-    """Choose at the state that is placed and measured, unless the choice is held; the rank into run.n_dependent."""
+    """Choose where A is known, unless the choice is held; the rank into run.n_dependent."""
     if work.run[0].holds_choice == 0:
-        put_conditions_jacobian(system, work)
         work.run[0].n_dependent = pivot_fully(system, work)
 
 

@@ -1,8 +1,8 @@
 """Multipliers of closed loops beside everything else that acts, over any formulation.
 
-a = a0 + W lambda: second rates of the conditions under their multipliers, W = A M^-1 A^T from one unit force at a time;
-lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only the conditions that independent.py has chosen
-have multipliers; those of redundant ones are zero.
+a = a0 + W lambda: second rates of the conditions under their multipliers, W = A M^-1 A^T with M^-1 A^T from one unit
+force at a time; lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only the conditions that
+independent.py has chosen have multipliers; those of redundant ones are zero.
 """
 
 import math
@@ -16,7 +16,7 @@ from pliant.kernels.closures.conditions import (
     push_multipliers,
     put_second_rates,
 )
-from pliant.kernels.closures.independent import choose_anew, choose_now
+from pliant.kernels.closures.independent import choose_anew, choose_now, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status
@@ -36,7 +36,7 @@ def find_gram(system, work, q, v, vdot):
     """W of the chosen conditions into work.gram, M^-1 A^T into work.lift (a row per condition), vdot without
     multipliers into its last row, second rates a0 into FREE; forces are gathered, conditions chosen."""
     n, r, W, free = len(vdot), work.run[0].n_dependent, work.gram, work.closing_vectors[FREE]
-    order, a, last = work.condition_order, work.closing_vectors[RIGHT], work.lift[len(system.closings)]
+    order, last = work.condition_order, work.lift[len(system.closings)]
     status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
     put_second_rates(system, work, vdot, free)
     for j in range(n):
@@ -48,11 +48,13 @@ def find_gram(system, work, q, v, vdot):
             status, call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
         )
         push_condition(system, work, order[k], -unit)
-        put_second_rates(system, work, vdot, a)
-        for i in range(r):
-            W[k, i] = (a[order[i]] - free[order[i]]) / unit
         for j in range(n):
             work.lift[k, j] = (vdot[j] - last[j]) / unit
+        for i in range(r):
+            row, total = work.conditions[order[i]], 0.0
+            for j in range(n):
+                total += row[j] * work.lift[k, j]
+            W[k, i] = total
     return status
 
 
@@ -106,6 +108,7 @@ def find_multipliers(system, work, q, v, vdot):
 def close(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the multipliers; gathered forces stay."""
     measure_loops(system, work)
+    put_conditions_jacobian(system, work)
     choose_now(system, work)
     status = find_multipliers(system, work, q, v, vdot)
     if status == OK and (len(reaction) > 0 or system.world[0].has_drives):
