@@ -1,4 +1,4 @@
-"""The gallery is what its examples make: text to the printed digits, pictures, and no number in the words that is not there."""
+"""The gallery is what its examples make: text to the printed digits, pictures, numbers in the words."""
 
 import importlib.util
 import re

@@ -63,7 +63,9 @@ def build(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace(f"```text\n{printed}```", f"```text\n{found}```"), encoding="utf-8")
     size = (PICTURES / picture).stat().st_size
-    print(f"{page.name}: {seconds:.1f} s, {picture} {size / 1000:.0f} kB" + ("" if found == printed else ", text changed"))
+    print(
+        f"{page.name}: {seconds:.1f} s, {picture} {size / 1000:.0f} kB" + ("" if found == printed else ", text changed")
+    )
 
 
 if __name__ == "__main__":
