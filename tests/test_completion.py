@@ -25,7 +25,7 @@ def bash(line):
     """What bash is told at the end of a line; as bash does, words are broken at '=', too."""
     words = line.replace("=", " = ").split(" ")
     words = (
-        [word for word in words[:-1] if word] + words[-1:] if not line.endswith("=") else line[:-1].split(" ") + ["="]
+        [word for word in words[:-1] if word] + words[-1:] if not line.endswith("=") else [*line[:-1].split(" "), "="]
     )
     return ask(
         _PLIANT_COMPLETE="complete_bash", COMP_WORDS="\n".join(words).rstrip("\n"), COMP_CWORD=str(len(words) - 1)

@@ -109,7 +109,7 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
     if options["closure_form"] not in FORMS:
         raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(FORMS)}")
     if not isinstance(options["closure_prestretch"], bool):
-        raise ModelError(f"closure_prestretch: {options['prestretch']!r} found; give true or false")
+        raise ModelError(f"closure_prestretch: {options['closure_prestretch']!r} found; give true or false")
     family = scheme.module.rpartition(".")[2]
     kind = {"runge_kutta": "explicit", "radau": "radau"}.get(family, "alpha") + " integrators"
     if kind not in row.supports:
