@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -54,6 +55,12 @@ def without_motion():
     return replace(result(), dense=Dense(np.zeros(0), np.zeros(0), np.zeros((0, 1, 1))))
 
 
+def full_disk(folder):
+    """As when the disk is full once the file is open."""
+    with mock.patch("pliant.io.toml.write_whole", side_effect=OSError(28, "No space left on device")):
+        pliant.save_model(arm(), folder / "arm.toml")
+
+
 def unreadable(folder):
     loop = folder / "loop.toml"
     loop.symlink_to(loop)  # also root cannot read this
@@ -94,6 +101,7 @@ MISTAKES = [
     (nested, ["deep.toml", "nested deeper than", "no model needs that"]),
     (unclosed, ["deep.toml", "bracket"]),
     (unreadable, ["loop.toml", "cannot be read", "symbolic links"]),
+    (full_disk, ["arm.toml", "cannot be written (No space left on device)", "choose another place"]),
     (lambda folder: pliant.save_model(arm(), folder / "no" / "arm.toml"), ["arm.toml", "no such folder"]),
     # calls
     (
