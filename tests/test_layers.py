@@ -24,6 +24,7 @@ ROOMS = {
         {"pliant.view", "pliant.result", "pliant.model", *LEAVES},
         {"numpy", "matplotlib", "PIL", "imageio_ffmpeg"},
     ),
+    "starters": ({"pliant.starters", *LEAVES}, set()),
     "bench": (
         {
             "pliant.bench",

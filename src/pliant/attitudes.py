@@ -73,7 +73,7 @@ def _as_matrix(value: Any, from_: str | None) -> Array:
         angles = from_ is not None and from_ not in ("quaternion", "matrix")
         array = np.array(_in_radians(value) if angles else value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"attitude: {shown(value)} is no array of numbers ({error})") from None
+        raise ModelError(f"attitude: {shown(value)} is no array of numbers ({error}); give numbers") from None
     if from_ is None:
         if array.shape[-2:] != (3, 3) and array.shape[-1:] != (4,):
             raise ModelError(
@@ -94,7 +94,10 @@ def _as_matrix(value: Any, from_: str | None) -> Array:
     if form == "matrix":
         off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
         if off > 1e-6 or np.linalg.det(array).min(initial=1.0) < 0:
-            raise ModelError(f"attitude: a matrix is no rotation (R^T R is off by {off:.2g}, or it mirrors)")
+            raise ModelError(
+                f"attitude: a matrix is no rotation (R^T R is off by {off:.2g}, or it mirrors); give one whose columns "
+                "are unit vectors at right angles, the third the cross product of the others"
+            )
         return array
     return rotation_vector_matrix(array) if form == "rotation_vector" else euler_matrix(sequence, array, is_fixed)
 

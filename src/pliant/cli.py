@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pliant.completion import complete_case, complete_kind, complete_setting, in_bash
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError
 
@@ -17,12 +19,12 @@ MOST_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
     help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
-    "Start with:  pliant cases,  then  pliant run falling-chain  and open its report.html.",
+    "To begin:  pliant run falling-chain  and open its report.html;  pliant new robot.toml  for a model of your own.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
 lab = typer.Typer(
@@ -31,14 +33,27 @@ lab = typer.Typer(
 app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
 
 CaseArgument = Annotated[
-    str, typer.Argument(metavar="CASE_OR_FILE", help="a built-in case, or a file (.toml, .urdf, .xml)")
+    str,
+    typer.Argument(
+        metavar="CASE_OR_FILE", help="a built-in case, or a file (.toml, .urdf, .xml)", autocompletion=complete_case
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="set a key of the case or robot, or an option of the run; may be repeated"
+        "--set",
+        metavar="KEY=VALUE",
+        help="set a key of the case or robot, or an option of the run; may be repeated",
+        autocompletion=complete_setting,
     ),
 ]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="set a key (the end of the output lists them); may be repeated",
+        autocompletion=complete_setting,
+    ),
+]  # fmt: skip
 
 
 def _version(wanted: bool) -> None:
@@ -100,9 +115,32 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command(short_help="write a commented model file to begin with")
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="the file to write, a .toml")] = Path("robot.toml"),
+    kind: Annotated[
+        str,
+        typer.Option("--kind", metavar="KIND", help="arm, beam, space, loop or contact", autocompletion=complete_kind),
+    ] = "arm",
+) -> None:
+    """Write a commented model file that runs at once; a file that is there is never written over.
+
+    pliant new robot.toml --kind beam && pliant run robot.toml
+    """
+    from pliant.files import make_folder
+    from pliant.starters import KINDS, check_starter, write_starter
+
+    check_starter(file, kind)
+    make_folder(file.parent, "FILE")
+    write_starter(file, kind)
+    print(f"written: {file}, {KINDS[kind]}; edit it, and run it with: pliant run {file}")
+
+
 @app.command(short_help="list the built-in cases, their keys and figures")
 def cases(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="one case: its keys and figures")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="one case: its keys and figures", autocompletion=complete_case)
+    ] = None,
 ) -> None:
     """List the built-in cases; of one, the keys that --set reaches and the figures it reports."""
     from pliant.cases.case import all_cases
@@ -155,7 +193,7 @@ def methods() -> None:
 
 @app.command(short_help="frequencies and shapes of a beam")
 def modes(
-    settings: SetOption = None,
+    settings: KeyOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the picture")] = None,
 ) -> None:
     """Bending modes of a uniform beam: a table, and the shapes as a picture (modes.svg).
@@ -175,7 +213,7 @@ def modes(
 
 @lab.command(name="contact", short_help="what every law of contact and friction does")
 def lab_contact(
-    settings: SetOption = None,
+    settings: KeyOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the page")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
@@ -237,7 +275,7 @@ def warmup() -> None:
 
 @app.command(short_help="measure the speed against other engines")
 def bench(
-    lines: Annotated[list[str] | None, typer.Argument(metavar="[LINE]...", help="only these lines")] = None,
+    lines: Annotated[list[str] | None, typer.Argument(metavar="LINE", help="only these lines, as arm7")] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
 ) -> None:
     """Measure pliant against its peers (install them with: pip install "pliant[peers]")."""
@@ -331,7 +369,9 @@ def _short(value: Any) -> str:
 def main() -> None:
     """Entry point: a user's mistake exits with 2, a breakdown with 1, both without traceback."""
     try:
-        app()
+        if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
+            in_bash(lambda: app(prog_name="pliant"), os.environ)
+        app(prog_name="pliant")
     except ModelError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(2)

@@ -137,7 +137,9 @@ class Result:
         slack = 1e-12 * max(1.0, abs(first), abs(last))
         # also refuses NaN
         if not np.all((times >= first - slack) & (times <= last + slack)):
-            raise ModelError(f"t = {t!r} lies outside the run, which goes from {first:g} s to {last:g} s")
+            raise ModelError(
+                f"t = {t!r} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
+            )
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
         for four in self.model.quaternions:
             y[..., four] /= np.linalg.norm(y[..., four], axis=-1, keepdims=True)

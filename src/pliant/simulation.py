@@ -88,7 +88,7 @@ def simulate(
         closure_prestretch=closure_prestretch,
         baumgarte=baumgarte,
     )
-    state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0)
+    state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
     begun = time.perf_counter()
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(closing_of(options))

@@ -99,7 +99,7 @@ def as_vector(value: ArrayLike | None, names: tuple[str, ...], what: str) -> Arr
     return array
 
 
-def as_state(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """Checked copies of one q and v; quaternions must have a direction and are made unit."""
-    q, v = as_vector(q, model.coordinates, "q"), as_vector(v, model.velocities, "v")
+def as_state(model: Model, q: ArrayLike, v: ArrayLike, names: tuple[str, str] = ("q", "v")) -> tuple[Array, Array]:
+    """Checked copies of one q and v; quaternions must have a direction and are made unit. names: for messages."""
+    q, v = as_vector(q, model.coordinates, names[0]), as_vector(v, model.velocities, names[1])
     return _with_unit_quaternions(model, q[None, :].copy())[0], v

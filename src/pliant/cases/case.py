@@ -48,7 +48,8 @@ class Setting:
                 raise ModelError(f"{key}: {error}") from None
             wanted = {"float": "a number", "int": "a whole number", "bool": "true or false"}.get(kind.__name__, "text")
             found = repr(value) if len(repr(value)) < 80 else repr(value)[:76] + "..."
-            raise ModelError(f"{key}: {found} is not {wanted}{f' [{self.unit}]' if self.unit else ''}") from None
+            unit = f" [{self.unit}]" if self.unit else ""
+            raise ModelError(f"{key}: {found} is not {wanted}{unit}; give one, as in {key}={self.default}") from None
         self._check_range(key, parsed)
         return parsed
 

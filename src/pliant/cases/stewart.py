@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
 from pliant.cases.rose_path import plate
-from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
@@ -50,10 +49,6 @@ def build(settings: dict[str, Any]) -> Model:
     for k in range(6):
         way = above[k] + (0.0, 0.0, height) - ground[k]
         length = float(np.linalg.norm(way))
-        if length < 2.0 * half:
-            raise ModelError(
-                f"height: leg {k + 1} is only {length:.3g} m long, shorter than its parts; give a larger one"
-            )
         # the leg lies along its own z: turn about x, then about the new y
         x, y, z = (way / length).tolist()
         about_y = math.asin(x)

@@ -26,6 +26,11 @@ def load_file(path: Path, given: dict[str, Any]) -> Model:
     """The model in a robot file, in a sidecar or in a model file; only the first two take settings."""
     if path.suffix.lower() in SUFFIXES:
         return _robot_model(path, _robot_tables(path, robot_settings(given)))
+    if path.suffix.lower() not in ("", ".toml") and path.is_file():
+        raise ModelError(
+            f"{path}: a file that ends in {path.suffix} is no model; model files and sidecars end in .toml, "
+            f"robot files in {listed(SUFFIXES)}"
+        )
     return tables_model(path, parse_file(path), given)
 
 

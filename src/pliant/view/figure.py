@@ -36,7 +36,7 @@ def plot(
 ) -> Any:
     """See Result.plot."""
     if len(result.t) == 0:
-        raise ModelError("plot: this run has no rows, so there is nothing to draw")
+        raise ModelError("plot: this run has no rows, so there is nothing to draw; its reason says why")
     window = checked_window(result, window)
     if what == "robot":
         return _robot(result, ax, times, magnify)

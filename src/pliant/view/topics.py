@@ -179,5 +179,7 @@ def checked_window(result: Result, window: Window) -> Window:
         raise ModelError(f"plot: window {window!r} is no pair of times; give (from, to) in seconds") from None
     first, last = float(result.t[0]), float(result.t[-1])
     if not (low < high and low < last and high > first):
-        raise ModelError(f"plot: window {low:g} ... {high:g} s holds nothing of the run, {first:g} ... {last:g} s")
+        raise ModelError(
+            f"plot: window {low:g} ... {high:g} s holds nothing of the run, {first:g} ... {last:g} s; give times in it"
+        )
     return max(low, first), min(high, last)

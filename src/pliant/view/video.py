@@ -67,7 +67,7 @@ def write_video(
     if result.dense is None:
         raise ModelError("video: this run kept no dense output; call simulate with dense=True (the default)")
     if not has_dense(result):
-        raise ModelError("video: this run ended at its start, so nothing moves")
+        raise ModelError("video: this run ended at its start, so nothing moves; its reason says why")
     fps = _positive("fps", FORMATS[suffix] if fps is None else fps)
     # a gif counts hundredths of a second
     fps = 100.0 / max(round(100.0 / min(fps, FASTEST_GIF)), 2) if suffix == ".gif" else fps
