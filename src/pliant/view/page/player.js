@@ -73,7 +73,7 @@ class Player {
     const flashes = this.flashes[this.run];
     flashes.update(clock.t, pose.at, clock.isPlaying, wall);
     flashes.draw(ctx, camera, show);
-    drawTriad(ctx, camera);
+    drawTriad(ctx, camera, film);
     drawScale(ctx, camera);
     drawColourBar(ctx, camera, show);
     drawNotes(ctx, film, camera, show);
