@@ -182,7 +182,7 @@ MODELS = [
     (
         "two parents",
         lambda: arm(joints=(hinge("a"), hinge("b"))),
-        ["body 'link'", "2 joints (a, b)", "loops come later"],
+        ["body 'link'", "2 joints (a, b)", "close the loop by a Loop"],
     ),
     ("circle", lambda: pair(hinge("j", "a", parent="b"), hinge("k", "b", parent="a")), ["a -> b -> a", "circle"]),
     ("circle of one", lambda: arm(joints=(hinge(parent="link"),)), ["link -> link", "circle"]),

@@ -137,7 +137,8 @@ def find_root(path: Path, links: dict[str, ET.Element], joints: list[UrdfJoint])
     for joint in joints:
         if joint.child in carriers:
             both = f"'{carriers[joint.child]}' and '{joint.name}'"
-            fail(path, f"link '{joint.child}' is the child of joints {both}; let one joint carry it (loops come later)")
+            words = "let one joint carry it, and close the loop by [[loops]] in a sidecar"
+            fail(path, f"link '{joint.child}' is the child of joints {both}; {words}")
         carriers[joint.child] = joint.name
     roots = [name for name in links if name not in carriers]
     if len(roots) > 1:

@@ -113,7 +113,7 @@ def _tree_problems(model: Model) -> Iterator[str]:
         if len(joints) > 1:
             yield (
                 f"body '{body}' is the child of {len(joints)} joints ({listed(joints)}); "
-                "closed loops come later, so let one joint carry it"
+                "let one joint carry it and close the loop by a Loop ([[loops]])"
             )
     yield from _jointless_problems(model, [body for body, joints in carriers.items() if not joints])
     yield from _cycles({joint.child: find_frame(model, joint.parent).body for joint in model.joints})

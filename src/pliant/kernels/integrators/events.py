@@ -74,7 +74,8 @@ def start_sides(table, values, tolerance, side):
 
 @routine
 def begin_side(event, g, gdot, tolerance, side, k):
-    """Side of an event function that begins: sign of g; where g vanishes what the table says, or that of gdot."""
+    """Side of an event function that begins: sign of g; where g vanishes what the table says, or that of gdot; at rest
+    there the crossing asked for is still to come."""
     if event.is_firm and g < math.inf:
         side[0, k] = event.start_side
     elif abs(g) > abs(gdot) * tolerance:
@@ -83,6 +84,8 @@ def begin_side(event, g, gdot, tolerance, side, k):
         side[0, k] = event.start_side
     elif gdot != 0.0:
         side[0, k] = sign(gdot)
+    elif event.direction != 0:
+        side[0, k] = -event.direction
 
 
 @routine
