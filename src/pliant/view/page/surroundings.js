@@ -37,12 +37,13 @@ function unit(a) {
 }
 
 // Planes that are drawn: those of contact, else a floor below everything.
-function groundPlanes(film, pose) {
+function groundPlanes(film, pose, camera) {
   if (film.planes.length)
     return film.planes.map(({ body, point, normal, name }) =>
       body < 0 ? { name, point, normal, isWorld: true } : { name, point: moved(pose.bodies[body], ...point), normal: turn(pose.bodies[body].R, 0, ...normal), isWorld: false },
     );
-  if (!film.floor || film.flat) return [];
+  // planar models have none, nor has what is seen flat
+  if (!film.floor || (film.flat && (film.starts_flat || camera.isFlat))) return [];
   const up = film.upright === "y" ? [0, 1, 0] : [0, 0, 1];
   const point = film.low.map((value, c) => (up[c] ? value : 0.5 * (value + film.high[c])));
   return [{ name: "", point, normal: up, isWorld: true }];
