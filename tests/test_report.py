@@ -34,7 +34,7 @@ from pliant.view.film import film
 from pliant.view.film_times import film_times
 from pliant.view.pose import pose
 from pliant.view.projection import fit
-from pliant.view.quantity import Chart, Quantities, default_panels
+from pliant.view.quantity import Chart, Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.report import write_report
 from pliant.view.robot import write_picture
 from pliant.view.scene import make_scene
@@ -477,7 +477,7 @@ def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
         for k in range(3):
             t, x = Quantities(result).curve(f"{name}[{k}]")
             np.testing.assert_allclose(x[np.searchsorted(t, result.t)], result.outputs[name][:, k], atol=1e-12)
-    for panel in default_panels(satellite):
+    for panel in (*coordinate_panels(satellite), *rate_panels(satellite), *output_panels(satellite)):
         for _, quantity in panel.curves:
             assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
     page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])).markup
