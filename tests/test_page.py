@@ -13,7 +13,7 @@ import pytest
 
 from pliant.cases.case import Finding, Lines
 from pliant.job import prepare_job, run_job
-from pliant.model.bodies import Body, Frame, Rod
+from pliant.model.bodies import Body, Box, Frame, Rod
 from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.flexible import Beam, Damping, Material, Rectangle
 from pliant.model.joints import Joint
@@ -335,6 +335,33 @@ MODELS = {
     "bending": (bending_drop, 0.15),
     "still": (lambda: Model("still", bodies=(Body("block", mass=1.0, shape=Rod(1.0)),)), 0.1),
 }
+
+
+def test_box_throws_a_whole_shadow(browser: Any, tmp_path: Path) -> None:
+    """Of a box that hovers, the shadow is as large as the box from above: grey where only the grid would be."""
+    plate = Body("plate", mass=1.0, shape=Box((1.0, 1.0, 0.02)))
+    model = Model("hover", bodies=(plate,), base=Base("floating", (0.0, 0.0, 0.0)))
+    write_report(simulate(model, 0.5, rtol=1e-6), tmp_path / "report.html")
+    with Opened(browser, tmp_path / "report.html") as opened:
+        if opened.page.locator("#view-space").is_visible():
+            opened.page.locator("#view-space").click()
+        opened.settle()
+        grey, blue = opened.page.evaluate(
+            """(() => {
+                const canvas = document.getElementById("robot");
+                const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+                let [grey, blue] = [0, 0];
+                for (let k = 0; k < data.length; k += 4) {
+                    const a = data[k + 3] / 255;  // the paper below is white
+                    const [r, g, b] = Array.from(data.subarray(k, k + 3), (value) => 255 + a * (value - 255));
+                    if (Math.abs(r - b) < 14 && r > 195 && r < 222) grey++;
+                    if (b - r > 60 && b > 150) blue++;
+                }
+                return [grey, blue];
+            })()"""
+        )
+        # seen from the same side both look alike; edges and grid lines take a part
+        assert 0.7 < grey / blue < 1.3
 
 
 @pytest.mark.parametrize("name", MODELS)

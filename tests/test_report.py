@@ -19,19 +19,27 @@ from numpy.typing import NDArray
 
 from pliant.cases.two_link_arm import CASE
 from pliant.errors import ModelError
+from pliant.loading import load
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
 from pliant.model.flexible import Beam, BoxTube, Damping, Material, Rectangle, TaperedSection
 from pliant.model.joints import Joint
-from pliant.model.model import Crossing, Load, Model, Output
+from pliant.model.loops import Loop
+from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Constant
 from pliant.result import Event, Result
 from pliant.simulation import simulate
+from pliant.view.arrays import Arrays
 from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
+from pliant.view.film import film
 from pliant.view.film_times import film_times
-from pliant.view.quantity import Chart, Quantities, default_panels
+from pliant.view.pose import pose
+from pliant.view.projection import fit
+from pliant.view.quantity import Chart, Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.report import write_report
 from pliant.view.robot import write_picture
 from pliant.view.scene import make_scene
+from pliant.view.skeleton import Shell, skeleton
+from pliant.view.solids import solids
 from pliant.view.svg import readable
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -128,14 +136,14 @@ def check_page(text: str) -> Page:
     for chart in page.data["charts"]:
         for curve in chart["curves"]:
             assert len(page.array(curve["x"])) == len(page.array(curve["y"]))
-    for film in (run["film"] for run in page.data["runs"] if run["film"]):
-        n, t = film["n"], page.array(film["t"])
+    for shown in (run["film"] for run in page.data["runs"] if run["film"]):
+        n, t = shown["n"], page.array(shown["t"])
         assert len(t) == n <= 2000
         assert np.all(np.diff(t) > 0)
-        assert page.array(film["p"]).size == 3 * n * len(film["bodies"])
-        q = page.array(film["q"]).reshape(-1, 4)
+        assert page.array(shown["p"]).size == 3 * n * len(shown["bodies"])
+        q = page.array(shown["q"]).reshape(-1, 4)
         np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, atol=1e-6)  # single precision
-        assert np.isfinite(page.array(film["p"])).all()
+        assert np.isfinite(page.array(shown["p"])).all()
     return page
 
 
@@ -282,6 +290,71 @@ def test_views(arm: Result) -> None:
     np.testing.assert_array_equal(scene.view.up, [0, 0, 1])
 
 
+def film_of(name: str, duration: float) -> dict[str, Any]:
+    found = film(simulate(load(name), duration), Arrays(), 1_000_000)
+    assert found is not None
+    return found
+
+
+def test_joint_that_closes_a_loop_is_drawn_where_it_is() -> None:
+    """Of four hinges of a four-bar one closes the loop, at the end of the coupler."""
+    result = simulate(load("four-bar"), 0.1)
+    marks = [(k, solid) for k, own in enumerate(solids(result.model)) for solid in own if solid.tone == "joint"]
+    assert len(marks) == 4
+    loop = result.model.loops[0]
+    (frame,) = (loop.first,) if isinstance(loop.first, Frame) else (loop.second,)
+    ends = [np.mean(solid.line, axis=0) for _, solid in marks if solid.line is not None]
+    assert any(np.allclose(end, frame.position) for end in ends)
+    # the same in still pictures and videos
+    scene = make_scene(result)
+    canvas = fit(scene.view, scene.points(0), 600.0, (300.0, 600.0), 40.0)
+    assert sum(mark.look == "joint" for mark in pose(scene, canvas, 0)) == 4
+
+
+def test_platform_is_a_plate_over_the_joints_of_its_legs() -> None:
+    model = load("parallel-3rrr")
+    (plate,) = skeleton(model)[-1]
+    assert isinstance(plate, Shell)
+    vertices = [np.array(loop.first.position) for loop in model.loops]
+    middle = plate.points.reshape(2, 3, 3).mean(axis=0)
+    assert all(np.linalg.norm(middle - vertex, axis=1).min() < 1e-12 for vertex in vertices)
+    # closed, and every face seen from outside: the volume by the divergence theorem is area times thickness
+    corners = plate.points[np.array(plate.faces)]
+    volume = np.sum(np.linalg.det(corners)) / 6
+    area = 0.5 * np.linalg.norm(np.cross(vertices[1] - vertices[0], vertices[2] - vertices[0]))
+    thickness = np.ptp(plate.points[:, 2])
+    assert abs(volume) == pytest.approx(area * thickness, rel=1e-12)
+    assert volume > 0
+
+
+def test_flat_view_is_first_where_all_hinges_turn_about_one_direction() -> None:
+    """A planar parallel robot is seen flat; an arm with a turntable in space, though it happens to swing in a plane."""
+    platform = film_of("parallel-3rrr", 0.1)
+    assert (platform["flat"], platform["starts_flat"]) == (True, True)
+    lifter = film_of("examples/lifter.urdf", 2.0)
+    assert (lifter["flat"], lifter["starts_flat"]) == (True, False)
+
+
+def test_distance_loop_is_a_rod_and_what_the_world_holds_by_loops_has_a_foot() -> None:
+    model = Model(
+        "swing",
+        bodies=(Body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1)),),
+        base=Base("floating", (1.0, 0.0, 0.0)),
+        loops=(Loop("rope", "distance", "world", "bob", length=1.0),),
+    )
+    found = film(simulate(model, 0.1), Arrays(), 1_000_000)
+    assert found is not None
+    assert [end["body"] for end in found["rods"][0]] == [-1, 0]
+    np.testing.assert_allclose(np.add(found["feet"][0]["at"], found["origin"]), 0.0, atol=1e-15)
+
+
+def test_result_writes_its_own_report(arm: Result, tmp_path: Path) -> None:
+    arm.report(tmp_path / "arm.html", title="My arm", t=0.5)
+    page = check_page((tmp_path / "arm.html").read_text(encoding="utf-8"))
+    assert page.data["title"] == "My arm"
+    assert page.data["moment"] == 0.5
+
+
 def test_picture_file(satellite: Result, tmp_path: Path) -> None:
     write_picture(satellite, tmp_path / "robot.svg")
     picture = ElementTree.parse(tmp_path / "robot.svg").getroot()
@@ -404,7 +477,7 @@ def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
         for k in range(3):
             t, x = Quantities(result).curve(f"{name}[{k}]")
             np.testing.assert_allclose(x[np.searchsorted(t, result.t)], result.outputs[name][:, k], atol=1e-12)
-    for panel in default_panels(satellite):
+    for panel in (*coordinate_panels(satellite), *rate_panels(satellite), *output_panels(satellite)):
         for _, quantity in panel.curves:
             assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
     page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])).markup

@@ -276,6 +276,33 @@ def test_stop_crossing_of_a_frame_and_of_a_rate():
     assert result.t[-1] == pytest.approx(math.sqrt(4.0 / 9.81), abs=1e-12)
 
 
+@pytest.mark.parametrize("n", [5, 8])
+def test_recorded_crossing_of_a_joint_at_rest_fires_at_no_rounding(n):
+    """A free robot falls as a whole: its joints rest at their ends but for rounding, which passes them to and fro."""
+    links = (Body(f"l{k}", 0.4 + 0.13 * k, com=(0.11, 0.03 * k, -0.07), inertia=(1e-3, 2e-3, 2.2e-3)) for k in range(n))
+    seats = [Frame("hull" if k % 3 == 0 else f"l{k - 1}", (0.21, -0.13, 0.17)) for k in range(n)]
+    model = Model(
+        "falling", bodies=(Body("hull", 7.3, inertia=(0.31, 0.27, 0.19)), *links), base="floating",
+        joints=[Joint(f"j{k}", "revolute", f"l{k}", seats[k], axis=(0.3, 0.8, 0.1 * k)) for k in range(n)],
+        crossings=[Crossing(f"end{k}", f"j{k}", 0.0, "rising") for k in range(n)],
+    )  # fmt: skip
+    result = pliant.simulate(model, 0.5, rtol=1e-6)
+    assert result.status == "done", result.reason
+    assert not result.events
+
+
+@pytest.mark.parametrize(("torque", "direction"), [(2.0, "rising"), (-2.0, "falling")])
+def test_joint_that_leaves_its_end_is_recorded_when_it_does(torque, direction):
+    """At rest on the crossing until the motor begins: the crossing is there, not where it is first noticed."""
+    shaft = Model(
+        "shaft", gravity=(0, 0, 0), bodies=(Body("rotor", 1.0, inertia=(1, 1, 1)),),
+        joints=(Joint("hinge", "revolute", "rotor", motor=Step(0.5, torque)),),
+        crossings=(Crossing("off", "hinge", 0.0, direction),),
+    )  # fmt: skip
+    result = pliant.simulate(shaft, 1.0)
+    assert [(event.t, event.direction) for event in result.events] == [(0.5, direction)]
+
+
 def test_controller_is_held_between_its_samples():
     """A torque of k for k periods: v after n periods is the sum, exactly."""
     calls = []

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import tomllib
 from pathlib import Path
 
@@ -238,6 +239,21 @@ def test_missing_file_names_close_ones(folder):
         load_model(folder / "nowhere" / "arm.toml")
     with pytest.raises(ModelError, match=r"this is a folder"):
         load_model(folder)
+
+
+def test_pipes_devices_and_huge_files_are_refused_before_they_are_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(ModelError, match=r"pipe\.toml: this is a pipe or a device"):
+        load_model(tmp_path / "pipe.toml")
+    with pytest.raises(ModelError, match=r"/dev/zero: this is a pipe or a device"):
+        load_model("/dev/zero")
+    with pytest.raises(ModelError, match=r"no null characters"):
+        load_model("a\0b.toml")
+    huge = tmp_path / "huge.toml"
+    with huge.open("wb") as file:
+        file.truncate(10**9)  # sparse: no space is taken
+    with pytest.raises(ModelError, match=r"1000000000 bytes; no model file is larger"):
+        load_model(huge)
 
 
 def test_not_utf8(folder):

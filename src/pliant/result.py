@@ -349,6 +349,16 @@ class Result:
 
         write_video(self, path, fps=fps, speed=speed, magnify=magnify, size=size, progress=progress)
 
+    def report(
+        self, path: str | Path = "report.html", *, title: str = "", t: float | None = None, magnify: float = 1.0
+    ) -> None:
+        """Write the report page: the moving robot beside charts, contacts, events and checks, in one file that needs no
+        network. t: where the film stands at first [s]; nothing said, it plays. magnify: factor on the deformation of
+        beams at first; the page has a slider."""
+        from pliant.view.report import write_report
+
+        write_report(self, path, title=title, moment=t, enlarge=magnify)
+
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];
         "long": columns time, kind, name, unit, value."""

@@ -32,7 +32,7 @@ def as_rows(model: Model, t: ArrayLike = 0.0, **given: ArrayLike | None) -> tupl
     try:
         batch = np.broadcast_shapes(times.shape, *(array.shape[:-1] for array in arrays.values()))
     except ValueError:
-        found = {"t": times.shape} | {what: array.shape for what, array in arrays.items()}
+        found = {"t": times.shape} | {what: arrays[what].shape for what, value in given.items() if value is not None}
         shapes = ", ".join(f"{what} {shape}" for what, shape in found.items() if len(shape))
         raise ModelError(f"these shapes do not fit together: {shapes}; all but the last must broadcast") from None
     rows = {what: _flat(array, batch) for what, array in arrays.items()}

@@ -108,10 +108,6 @@ def _flat(inertia: float) -> tuple[Vector, Vector, Vector]:
     return (0.5 * inertia, 0.0, 0.0), (0.0, 0.5 * inertia, 0.0), (0.0, 0.0, inertia)
 
 
-def _at(xy: Array) -> tuple[float, float, float]:
-    return float(xy[0]), float(xy[1]), 0.0
-
-
 def _link(settings: Mapping[str, Any], name: str, n: str) -> Body | Beam:
     length, mass, inertia = settings[f"l{n}"], settings[f"m{n}"], settings[f"I{n}"]
     if settings["links"] == "rigid":

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import re
+import stat
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
+MOST_BYTES = 100_000_000  # of a model file
 DEEPEST = 50  # levels of tables and lists in a file
 
 # reading
@@ -64,8 +66,17 @@ def check_depth(path: Path, data: dict[str, Any]) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or a message."""
+    """The text of a file, or a message. Pipes and devices could be endless, so only files are read."""
+    if "\0" in str(path):
+        raise ModelError(f"{str(path)!r}: a file name has no null characters; check it")
     try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError
+        if not stat.S_ISREG(found.st_mode):
+            raise ModelError(f"{path}: this is a pipe or a device; write what it gives to a file and name that")
+        if found.st_size > MOST_BYTES:
+            raise ModelError(f"{path}: the file has {found.st_size} bytes; no model file is larger than {MOST_BYTES}")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file{_near_files(path)}") from None

@@ -125,8 +125,8 @@ class _Build:
             leader = shown(mimic.get("joint", ""))
             fail(
                 self.path,
-                f"{joint.where}: it mimics {leader}, and coupled joints come later; choose mimic = free (it moves by "
-                "itself) or fixed (it is held at 0), as in --set mimic=free",
+                f"{joint.where}: it mimics {leader}, and coupled joints are not supported; choose mimic = free (it "
+                "moves by itself) or fixed (it is held at 0), as in --set mimic=free",
             )
         return "fixed" if mimic is not None and self.settings.mimic == "fixed" else KINDS[joint.kind]
 

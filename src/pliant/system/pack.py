@@ -23,6 +23,7 @@ from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, r
 
 KIND = {kind.name.lower(): kind for kind in JointKind}
 UPPER = np.triu_indices(3)
+REST_BAND = 1e-12  # of crossings that are only recorded, of 1 or their value: rounding of a joint at rest
 
 
 @dataclass
@@ -280,6 +281,7 @@ def _events(
                 "direction": direction[crossing.direction],
                 "is_stop": crossing.action == "stop",
                 "value": crossing.value,
+                "band": 0.0 if crossing.action == "stop" else REST_BAND * max(1.0, abs(crossing.value)),
             }
         )
         names.append(crossing.name)

@@ -250,6 +250,7 @@ EVENT = np.dtype(
         ("start_side", np.int64),  # where it counts as being if it begins at its zero; 0: where it is going
         ("is_firm", np.int64),  # it counts as being there whatever its value: on the wrong side it fires at once
         ("value", np.float64),
+        ("band", np.float64),  # how far beyond its zero it has changed its side; 0 for all that acts
     ],
     align=True,
 )

@@ -16,7 +16,7 @@ from pliant.view.film_times import LEAST_FRAMES, MOST_FRAMES, FilmTimes, film_ti
 from pliant.view.projection import AZIMUTH, ELEVATION, choose_view
 from pliant.view.quantity import has_dense
 from pliant.view.scene import keeps_seats
-from pliant.view.skeleton import FREE_KINDS, ends, extreme_points, places, skeleton
+from pliant.view.skeleton import FREE_KINDS, ends, extreme_points, held_loops, loop_frames, places, skeleton
 from pliant.view.solids import joint_size, solids, usual_thickness
 from pliant.view.svg import Array
 
@@ -69,7 +69,6 @@ def film(result: Result, arrays: Arrays, room: int) -> dict[str, Any] | None:
                 "parent": link.parent,
                 "seat": [float(value) for value in link.seat.position],
                 "slides": link.joint.kind in (*SLIDES, "planar") and link.parent >= 0,
-                "held": joint_size(model, i, thick) if _support(link) else 0.0,
                 "solids": chosen,
                 "arms": [place.tolist() for place in places(model, i) if np.any(place[1:])]
                 if isinstance(link.body, Beam)
@@ -90,8 +89,11 @@ def film(result: Result, arrays: Arrays, room: int) -> dict[str, Any] | None:
         "trails": _trails(posed, p, origin, arrays),
         "contact": _contact(result, t, origin, arrays),
         "planes": planes,
+        "rods": _rods(model, origin),
+        "feet": _feet(model, origin, thick),
         "rails": _rails(model, p - origin),
         "flat": view.is_flat,
+        "starts_flat": _turns_flat(model, R[0], view.toward),
         "right": view.right.tolist(),
         "up": view.up.tolist(),
         "toward": view.toward.tolist(),
@@ -135,6 +137,28 @@ def _note(times: FilmTimes) -> str:
 def _support(link: Any) -> bool:
     """Whether the world holds this root at one place."""
     return link.parent < 0 and link.joint.kind not in (*FREE_KINDS, *SLIDES)
+
+
+def _rods(model: Any, origin: Array) -> list[list[dict[str, Any]]]:
+    """Two ends, each on a body (-1: world), of loops that keep a distance."""
+    rows = {link.body.name: i for i, link in enumerate(model.links)}
+    pairs = [loop_frames(model, loop) for loop in model.loops if loop.kind == "distance"]
+    ends = [[(rows.get(frame.body, -1), np.array(frame.position)) for frame in pair] for pair in pairs]
+    return [[{"body": i, "at": (at if i >= 0 else at - origin).tolist()} for i, at in pair] for pair in ends]
+
+
+def _feet(model: Any, origin: Array, thick: float) -> list[dict[str, Any]]:
+    """Where the world holds bodies, and how large that is drawn."""
+    held = [(i, link.seat.position) for i, link in enumerate(model.links) if _support(link)]
+    places = [(np.array(seat), joint_size(model, i, thick)) for i, seat in held]
+    places += [(seat, 1.7 * thick) for seat in held_loops(model)]
+    return [{"at": (seat - origin).tolist(), "size": size} for seat, size in places]
+
+
+def _turns_flat(model: Any, R: Array, normal: Array) -> bool:
+    """Whether all hinges turn about one direction: no robot that could leave the plane and just does not."""
+    hinges = [(i, link.joint.axis or (0, 0, 1)) for i, link in enumerate(model.links) if link.joint.kind == "revolute"]
+    return all(np.linalg.norm(np.cross(R[i] @ axis, normal)) < 1e-6 * np.linalg.norm(axis) for i, axis in hinges)
 
 
 def _rails(model: Any, p: Array) -> list[list[float]]:

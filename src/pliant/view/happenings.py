@@ -19,7 +19,7 @@ def events_section(result: Result) -> str:
         return ""
     rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MOST_ROWS]]
     jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MOST_ROWS]]
-    return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)))
+    return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)), "long")
 
 
 CONTACT_COLUMNS = {
@@ -52,7 +52,7 @@ def contacts_section(result: Result) -> str:
     ]
     content = table(columns, rows, range(2, len(columns)), jumps, is_wide=True)
     note = '<p class="note printless">Choose a row to go to that contact.</p>'
-    return section("Contacts", note + content + more(len(result.contacts)), "contacts")
+    return section("Contacts", note + content + more(len(result.contacts)), "contacts long")
 
 
 def _jump(start: float, end: float, what: str) -> str:

@@ -7,20 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.model.loops import Loop
 from pliant.view.bent import BentBeam, arm_lines, band, faces
 from pliant.view.marks import Mark, circle, line, polygon
 from pliant.view.projection import Canvas, shade
 from pliant.view.scene import Scene
-from pliant.view.skeleton import Ball, Bar, Block, Part, Shell
+from pliant.view.skeleton import Ball, Bar, Block, Part, Shell, hull, loop_frames
 from pliant.view.svg import Array
 
 MANY_BODIES = 60  # from here on without outlines and joint marks
 FACES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # axis of a box's face, and the two axes along it
 
 
-def pose(scene: Scene, canvas: Canvas, k: int, *, is_small: bool = False) -> list[Mark]:
+def pose(scene: Scene, canvas: Canvas, k: int) -> list[Mark]:
     """The robot at pose k, far marks first."""
-    return sorted(_marks(scene, canvas, k, 0.5 if is_small else 1.0), key=lambda mark: mark.depth)
+    return sorted(_marks(scene, canvas, k), key=lambda mark: mark.depth)
 
 
 def undeformed(scene: Scene, canvas: Canvas, k: int) -> list[Mark]:
@@ -29,11 +30,11 @@ def undeformed(scene: Scene, canvas: Canvas, k: int) -> list[Mark]:
     return [line("dashed", canvas.pixels(beam.straight[k]), 1.2) for beam in beams]
 
 
-def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mark]:
+def _marks(scene: Scene, canvas: Canvas, k: int) -> Iterator[Mark]:
     R, p = scene.R[k], scene.p[k]
     is_plain = len(scene.parts) > MANY_BODIES
     near: list[float] = []
-    weight = stretch * (7.0 if len(scene.parts) <= 12 else 5.0 if not is_plain else 2.0)
+    weight = 7.0 if len(scene.parts) <= 12 else 5.0 if not is_plain else 2.0
     for i, parts in enumerate(scene.parts):
         marks = [*_guide(scene, canvas, i, k)]
         marks += _beam_marks(scene.beams[i], canvas, k) if i in scene.beams else ()
@@ -53,6 +54,21 @@ def _marks(scene: Scene, canvas: Canvas, k: int, stretch: float) -> Iterator[Mar
             # children over their parents, marks as they come
             marks = [replace(mark, depth=i + 0.01 * place) for place, mark in enumerate(marks)]
         yield from (replace(mark, depth=0.0) if is_plain else mark for mark in marks)
+    for loop in () if is_plain else scene.model.loops:
+        yield from _loop_marks(scene, canvas, k, loop, weight)
+
+
+def _loop_marks(scene: Scene, canvas: Canvas, k: int, loop: Loop, weight: float) -> Iterator[Mark]:
+    """The joint that closes a loop, over what meets there; a rod for a distance."""
+    rows = {link.body.name: i for i, link in enumerate(scene.model.links)}
+    frames = [(rows.get(frame.body), np.array(frame.position)) for frame in loop_frames(scene.model, loop)]
+    ends = [at if body is None else scene.place(k, body, at) for body, at in frames]
+    depth = canvas.depth(ends[1]) + weight / canvas.scale
+    depth = len(scene.parts) if scene.view.is_flat else depth
+    if loop.kind == "distance":
+        yield line("thin", canvas.pixels(np.stack(ends)), 2.0, depth=depth)
+    kind = "prismatic" if loop.kind == "point-on-line" else loop.kind
+    yield from _joint_marks(kind, canvas.pixels(ends[1]), depth, weight)
 
 
 def _part_marks(part: Part, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:
@@ -86,25 +102,6 @@ def _disc_marks(part: Bar, canvas: Canvas, R: Array, p: Array) -> Iterator[Mark]
     depth = canvas.depth(0.5 * (low + high).mean(axis=0))
     yield polygon("right", hull(canvas.pixels(np.vstack([low, high]))), 1.2, depth=depth)
     yield polygon("top", canvas.pixels(near), 1.2, depth=depth + 1e-6 / canvas.scale)
-
-
-def hull(points: Array) -> Array:
-    """Convex hull of points in the plane, in order (Andrew's monotone chain)."""
-    ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
-    chains: list[Array] = []
-    for half in (ordered, ordered[::-1]):
-        chain: list[Array] = []
-        for point in half:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
-                chain.pop()
-            chain.append(point)
-        chains += chain[:-1]
-    return np.array(chains)
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    """Positive if a, b, c go round to the left."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _bar_marks(part: Bar, canvas: Canvas, R: Array, p: Array, weight: float, is_plain: bool) -> Iterator[Mark]:

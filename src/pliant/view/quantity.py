@@ -204,11 +204,6 @@ RATES = (
 )
 
 
-def default_panels(result: Result) -> tuple[Chart, ...]:
-    """Coordinates and rates (angles and lengths apart), then every output."""
-    return (*coordinate_panels(result), *rate_panels(result), *output_panels(result))
-
-
 def coordinate_panels(result: Result) -> tuple[Chart, ...]:
     """Coordinates, one kind in a chart."""
     return _by_kind(coordinate_columns(result.model), COORDINATES)

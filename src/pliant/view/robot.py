@@ -1,18 +1,17 @@
-"""Still pictures of a robot as SVG: several instants over each other with the paths of its ends, and snapshots."""
+"""Still pictures of a robot as SVG: several instants over each other with the paths of its ends."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pliant.files import write_whole
 from pliant.result import Result
-from pliant.view.marks import Layer, Mark, svg_layers, svg_marks
-from pliant.view.pose import MANY_BODIES, pose, undeformed
-from pliant.view.projection import Canvas, View, fit
-from pliant.view.scene import Scene, extent, make_scene
+from pliant.view.marks import Layer, Mark, svg_layers
+from pliant.view.pose import pose, undeformed
+from pliant.view.projection import Canvas, fit
+from pliant.view.scene import Scene, make_scene
 from pliant.view.surroundings import (
     deformation_words,
     feet,
@@ -30,7 +29,6 @@ from pliant.view.surroundings import (
 from pliant.view.svg import Array, document, stylesheet
 
 WIDTH, HEIGHTS, MARGIN = 960.0, (300.0, 600.0), 56.0
-SMALL_WIDTH, SMALL_MARGIN = 300.0, 22.0
 
 
 def ghost_picture(scene: Scene, *, style: str = "") -> str:
@@ -73,22 +71,6 @@ def backdrop(scene: Scene, canvas: Canvas, everything: Array, points: Array, flo
     return [*grid, *world(scene, canvas), *grounds(scene, canvas, everything)]
 
 
-def snapshots(scene: Scene) -> list[tuple[float, str]]:
-    """(t, svg) of every pose alone, all at the same scale; a robot that travels far is followed."""
-    if len(scene.parts) > 4 * MANY_BODIES:
-        return []
-    points = [scene.points(k) for k in range(len(scene.times))]
-    everything = np.concatenate([*points, feet(scene, np.concatenate(points))])
-    follows = extent(everything) > 3 * max(map(extent, points))
-    pictures = []
-    for k, t in enumerate(scene.times.tolist()):
-        canvas = _small_canvas(scene.view, points, k) if follows else _square(scene.view, everything)
-        still = [*grounds(scene, canvas, everything), *world(scene, canvas, is_small=True)]
-        content = svg_marks([*still, *pose(scene, canvas, k, is_small=True), *undeformed(scene, canvas, k)])
-        pictures.append((t, document(canvas.width, canvas.height, content, f"{scene.model.name} at {t:g} s")))
-    return pictures
-
-
 def write_picture(
     result: Result, target: str | Path, *, n_poses: int = 6, t: float | None = None, enlarge: float = 1.0
 ) -> None:
@@ -98,13 +80,3 @@ def write_picture(
     background = "svg { background: var(--card); }"
     svg = ghost_picture(make_scene(result, n_poses, t=t, enlarge=enlarge), style=stylesheet("colours.css") + background)
     write_whole(Path(target), svg)
-
-
-def _square(view: View, points: Array) -> Canvas:
-    return fit(view, points, SMALL_WIDTH, (0.75 * SMALL_WIDTH, 0.75 * SMALL_WIDTH), SMALL_MARGIN)
-
-
-def _small_canvas(view: View, points: list[Array], k: int) -> Canvas:
-    """Centred on pose k, at the scale at which the largest pose fits."""
-    scale = min(_square(view, part).scale for part in points)
-    return replace(_square(view, points[k]), scale=scale)

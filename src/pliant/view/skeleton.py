@@ -13,6 +13,7 @@ from pliant.model.tree import find_frame
 from pliant.view.svg import Array
 
 DIRECTIONS = {"x": np.array([1.0, 0, 0]), "y": np.array([0, 1.0, 0]), "z": np.array([0, 0, 1.0])}
+PLATE = 0.02  # half the thickness of a platform, of its size
 FREE_KINDS = ("floating", "planar")  # joints that hold a root to nothing
 
 
@@ -111,6 +112,11 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
             if _distance(shape, place) > 0.03 * size:
                 yield Bar(_nearest(shape, place), place, is_thin=True)
         return
+    held = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == body.name]
+    plate = _plate([np.array(place, dtype=float) for place in dict.fromkeys(map(tuple, held))])
+    if plate is not None:  # the platform of a parallel robot
+        yield plate
+        return
     if link.parent < 0 and link.joint.kind in FREE_KINDS and _equal_box(body) is not None:
         box = Block(body.centre, _equal_box(body))  # type: ignore[arg-type]
         yield box
@@ -128,10 +134,57 @@ def places(model: Any, i: int) -> list[Array]:
     name = model.links[i].body.name
     seats = [link.seat.position for link in model.links if link.parent == i]
     named = [frame.position for frame in model.frames if frame.body == name]
-    ends = [find_frame(model, end) for loop in model.loops for end in (loop.first, loop.second)]
-    named += [end.position for end in ends if end.body == name]
-    different = dict.fromkeys(tuple(place) for place in (*seats, *named) if np.any(place))
+    closed = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == name]
+    different = dict.fromkeys(tuple(place) for place in (*seats, *named, *closed) if np.any(place))
     return [np.array(place, dtype=float) for place in different]
+
+
+def loop_frames(model: Any, loop: Any) -> tuple[Any, Any]:
+    """The two frames that a loop holds together."""
+    return find_frame(model, loop.first), find_frame(model, loop.second)
+
+
+def held_loops(model: Any) -> list[Array]:
+    """Places of the world at which loops hold bodies."""
+    pairs = [loop_frames(model, loop) for loop in model.loops if loop.kind != "point-on-line"]
+    return [np.array(frame.position, dtype=float) for pair in pairs for frame in pair if frame.body == "world"]
+
+
+def _plate(points: list[Array]) -> Shell | None:
+    """A plate over points that lie about in a plane; None for others."""
+    if len(points) < 3:
+        return None
+    middle = np.mean(points, axis=0)
+    _, sizes, axes = np.linalg.svd(np.array(points) - middle)
+    if sizes[1] < 0.1 * sizes[0] or (len(sizes) > 2 and sizes[2] > 0.1 * sizes[1]):
+        return None
+    rim = hull((np.array(points) - middle) @ axes[:2].T)
+    half = PLATE * float(np.max(np.linalg.norm(rim, axis=1))) * np.cross(axes[0], axes[1])
+    edge = middle + rim @ axes[:2]
+    n = len(rim)
+    k = [(a, (a + 1) % n) for a in range(n)]
+    sides = [face for a, b in k for face in ((a, b, n + b), (a, n + b, n + a))]
+    caps = [face for a in range(1, n - 1) for face in ((0, a + 1, a), (n, n + a, n + a + 1))]
+    return Shell(np.vstack([edge - half, edge + half]), (*sides, *caps))
+
+
+def hull(points: Array) -> Array:
+    """Convex hull of points in the plane, in order (Andrew's monotone chain)."""
+    ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
+    chains: list[Array] = []
+    for half in (ordered, ordered[::-1]):
+        chain: list[Array] = []
+        for point in half:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
+                chain.pop()
+            chain.append(point)
+        chains += chain[:-1]
+    return np.array(chains)
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    """Positive if a, b, c go round to the left."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 def _shape(shape: Any) -> Bar | Block | Ball:

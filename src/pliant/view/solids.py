@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.model.flexible import Beam
 from pliant.view.bent import half_edges
-from pliant.view.skeleton import Ball, Block, Part, Shell, skeleton
+from pliant.view.skeleton import Ball, Block, Part, Shell, loop_frames, skeleton
 from pliant.view.svg import Array
 
 SIDES = 12  # of a round bar
@@ -68,10 +68,18 @@ def _reach(body: Any) -> Array:
 def solids(model: Any) -> list[list[Solid]]:
     """Of every link, in the order of model.links."""
     thick = usual_thickness(model)
-    return [
+    found = [
         [*(solid for part in parts for solid in _solid(part, thick)), *_joint(model, i, thick)]
         for i, parts in enumerate(skeleton(model))
     ]
+    rigid = {link.body.name: i for i, link in enumerate(model.links) if not isinstance(link.body, Beam)}
+    for loop in model.loops:
+        frame = next((frame for frame in loop_frames(model, loop) if frame.body in rigid), None)
+        if frame is not None:
+            size = joint_size(model, rigid[frame.body], thick)
+            place = np.array(frame.position, dtype=float)
+            found[rigid[frame.body]] += _joint_mark(loop.kind, place, frame.matrix @ (loop.axis or (0, 0, 1)), size)
+    return found
 
 
 def _solid(part: Part, thick: float) -> Iterator[Solid]:
@@ -120,16 +128,19 @@ def joint_size(model: Any, i: int, thick: float) -> float:
 
 def _joint(model: Any, i: int, thick: float) -> Iterator[Solid]:
     """Hinges are short cylinders about their axis, slides boxes, balls balls; at the origin of the body."""
-    link, origin, size = model.links[i], np.zeros(3), joint_size(model, i, thick)
-    kind = link.joint.kind
+    joint = model.links[i].joint
+    axis = np.array(joint.axis or (0, 0, 1), dtype=float)
+    return _joint_mark(joint.kind, np.zeros(3), axis, joint_size(model, i, thick))
+
+
+def _joint_mark(kind: str, place: Array, axis: Array, size: float) -> Iterator[Solid]:
     if kind == "revolute":
-        axis = np.array(link.joint.axis or (0, 0, 1), dtype=float)
-        axis /= np.linalg.norm(axis)
-        yield prism(-size * axis, size * axis, size, "joint", JOINT_SIDES)
+        along = size * axis / np.linalg.norm(axis)
+        yield prism(place - along, place + along, size, "joint", JOINT_SIDES)
     elif kind in ("spherical", "universal"):
-        yield Solid("joint", origin[None, :], radius=1.2 * size, is_ball=True)
-    elif kind in ("prismatic", "cylindrical"):
-        yield box(origin, np.full(3, size), "joint")
+        yield Solid("joint", place[None, :], radius=1.2 * size, is_ball=True)
+    elif kind in ("prismatic", "cylindrical", "point-on-line"):
+        yield box(place, np.full(3, size), "joint")
 
 
 def _thickness(body: Any) -> float:

@@ -12,7 +12,7 @@ from pliant.view.chart import nice_step
 from pliant.view.marks import Mark, Words, circle, line, polygon
 from pliant.view.projection import Canvas
 from pliant.view.scene import Scene
-from pliant.view.skeleton import FREE_KINDS, Bar
+from pliant.view.skeleton import FREE_KINDS, Bar, held_loops
 from pliant.view.svg import TIMES, Array
 
 TRAIL_PIECES = 40
@@ -50,9 +50,9 @@ def time_words(scene: Scene, canvas: Canvas) -> list[Mark | Words]:
     return parts
 
 
-def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> list[Mark]:
-    """Supports of the roots that the world holds, and rails of those that slide."""
-    size = 9.0 if is_small else 16.0
+def world(scene: Scene, canvas: Canvas) -> list[Mark]:
+    """Supports of what the world holds, and rails of roots that slide."""
+    size = 16.0
     parts: dict[bytes, list[Mark]] = {}  # several roots may have the same support
     for i, link in enumerate(scene.model.links):
         if link.parent >= 0 or link.joint.kind in FREE_KINDS:
@@ -64,6 +64,9 @@ def world(scene: Scene, canvas: Canvas, *, is_small: bool = False) -> list[Mark]
             marks = _wall(scene.beams[i], canvas, size)
         else:
             marks = _support(canvas, seat, size)
+        parts[np.round(marks[0].points, 1).tobytes()] = marks
+    for seat in held_loops(scene.model):
+        marks = _support(canvas, seat, size)
         parts[np.round(marks[0].points, 1).tobytes()] = marks
     return [mark for marks in parts.values() for mark in marks]
 

@@ -1,7 +1,8 @@
 """Where events happen in a step: scan of the dense output, root finding, sides, firing. Imports _jit and system only.
 
 Symbols: g, gdot event functions and their rates; s = side (+1, -1) on which an event function is known to be, so that
-rounding at a root cannot make an event fire twice. theta in [0, 1]: place in the step.
+rounding at a root cannot make an event fire twice. theta in [0, 1]: place in the step. An event with a band has changed
+its side only when it is farther beyond zero than that: one that rests at its zero fires at no rounding.
 """
 
 import math
@@ -73,7 +74,8 @@ def start_sides(table, values, tolerance, side):
 
 @routine
 def begin_side(event, g, gdot, tolerance, side, k):
-    """Side of an event function that begins: sign of g; where g vanishes what the table says, or that of gdot."""
+    """Side of an event function that begins: sign of g; where g vanishes what the table says, or that of gdot; at rest
+    there the crossing asked for is still to come."""
     if event.is_firm and g < math.inf:
         side[0, k] = event.start_side
     elif abs(g) > abs(gdot) * tolerance:
@@ -82,6 +84,8 @@ def begin_side(event, g, gdot, tolerance, side, k):
         side[0, k] = event.start_side
     elif gdot != 0.0:
         side[0, k] = sign(gdot)
+    elif event.direction != 0:
+        side[0, k] = -event.direction
 
 
 @routine
@@ -89,7 +93,7 @@ def settle_sides(table, values, side):
     """Sides at the accepted end of a step. Only crossings nobody asked for change one silently."""
     for k in range(side.shape[1]):
         s = side[1, k]
-        is_passed = s * values[G, k] < 0.0 and not matches(table[k], -s)
+        is_passed = s * values[G, k] < -table[k].band and not matches(table[k], -s)
         side[0, k] = -s if is_passed else s
 
 
@@ -160,7 +164,7 @@ def crossing(system, work, memory, h, k, a, b):
     values, s, event = memory.event_values, memory.side[1, k], system.events[k]
     ga, gb = s * values[G_LEFT, k], s * values[G, k]
     da, db = s * values[GDOT_LEFT, k], s * values[GDOT, k]
-    is_crossed = gb < 0.0
+    is_crossed = gb < -event.band
     if is_crossed and not matches(event, -s):
         return NONE, 0
     # a dip between two samples
@@ -179,12 +183,14 @@ def crossing(system, work, memory, h, k, a, b):
         # the extremum is found: which side of it brackets the crossing
         row, g = G_TRIAL, s * values[G_TRIAL, k]
         left, f_left, right, f_right = a, ga, b, gb
-        if g >= 0.0:
+        if g >= -event.band:
             return NONE, 0
         elif matches(event, -s):
             if ga <= 0.0:
                 return a, -s
             right, f_right = theta, g
+        elif gb < 0.0:
+            return NONE, 0
         else:
             left, f_left, direction = theta, g, s
 
@@ -242,7 +248,7 @@ def find_event(system, work, memory, h):
             return first
         # crossings in the other direction pass silently
         for k in range(side.shape[1]):
-            if side[1, k] * values[G, k] < 0.0:
+            if side[1, k] * values[G, k] < -system.events[k].band:
                 side[1, k] = -side[1, k]
     return NONE
 
@@ -255,10 +261,16 @@ def correction(loop, table, values, side):
     for k in range(side.shape[1]):
         s = side[1, k]
         g, gdot = s * values[G, k], s * values[GDOT, k]
-        if k != loop.target and g < 0.0 and gdot < 0.0 and matches(table[k], -s) and -g / gdot < tau:
+        if k != loop.target and g < -table[k].band and gdot < 0.0 and matches(table[k], -s) and -g / gdot < tau:
             tau = -g / gdot
             loop.target, loop.target_direction = k, -s
     return tau
+
+
+@routine
+def is_resting(event, values, s, k):
+    """Whether the step began in the band of the event: what it does there is rounding."""
+    return event.band > 0.0 and s * values[G_START, k] <= event.band
 
 
 @routine
@@ -271,7 +283,7 @@ def fire(loop, table, values, tolerance, side, fired, log):
         fired[k] = 0
         if k == loop.target:
             fired[k] = loop.target_direction
-        elif gdot < 0.0 and g <= -gdot * tolerance and matches(table[k], -s):
+        elif gdot < 0.0 and g <= -gdot * tolerance and matches(table[k], -s) and not is_resting(table[k], values, s, k):
             fired[k] = -s
         if fired[k] != 0:
             side[0, k] = fired[k]

@@ -7,7 +7,7 @@ class Camera {
     this.film = film;
     this.width = this.height = 100;
     this.shift = [0, 0, 0]; // of the world, where the robot is followed
-    this.isFlat = film.flat;
+    this.isFlat = film.flat && film.starts_flat;
     this.isFollowing = false;
     this.reset();
   }

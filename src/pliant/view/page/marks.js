@@ -111,7 +111,7 @@ class Flashes {
   }
 }
 
-function drawTriad(ctx, camera) {
+function drawTriad(ctx, camera, film) {
   const origin = [38, camera.height - 34];
   ["x", "y", "z"].forEach((name, c) => {
     const [x, y] = [24 * camera.right[c], -24 * camera.up[c]];
@@ -119,6 +119,14 @@ function drawTriad(ctx, camera) {
     drawArrow(ctx, origin, [origin[0] + x, origin[1] + y], theme.muted, 1.4);
     drawWords(ctx, name, origin[0] + 1.42 * x, origin[1] + 1.42 * y + 4, "center");
   });
+  // where down is, if not where one takes it to be
+  const g = Math.hypot(...film.down);
+  const [up] = film.down.filter((value) => value);
+  if (g === 0 || (up < 0 && Math.abs(up) === g && !film.down[0])) return;
+  const [x, y] = [inner(film.down, camera.right), -inner(film.down, camera.up)].map((value) => (28 * value) / g);
+  const from = [origin[0] + 64, origin[1] - 14];
+  drawArrow(ctx, from, [from[0] + x, from[1] + y], theme.muted, 1.4);
+  drawWords(ctx, "gravity", from[0], from[1] - 8, "center");
 }
 
 function drawScale(ctx, camera) {

@@ -59,7 +59,7 @@ class Player {
     camera.resize(width, height);
     const pose = film.pose(clock.t, show.enlarge);
     camera.shift = camera.isFollowing ? this.middle(film, pose) : [0, 0, 0];
-    const planes = groundPlanes(film, pose);
+    const planes = groundPlanes(film, pose, camera);
     const isBehind = (plane) => inner(plane.normal, camera.toward) < -0.02;
     for (const plane of planes) if (!isBehind(plane)) drawGround(ctx, film, camera, plane);
     for (const plane of planes) drawShadow(ctx, film, pose, camera, plane);
@@ -73,7 +73,7 @@ class Player {
     const flashes = this.flashes[this.run];
     flashes.update(clock.t, pose.at, clock.isPlaying, wall);
     flashes.draw(ctx, camera, show);
-    drawTriad(ctx, camera);
+    drawTriad(ctx, camera, film);
     drawScale(ctx, camera);
     drawColourBar(ctx, camera, show);
     drawNotes(ctx, film, camera, show);

@@ -22,6 +22,7 @@ function bodyPieces(pieces, film, pose, show) {
       pieces.line(pieces.camera.pixels(foot), pieces.camera.pixels(end), theme.edge, 1.4);
     }
   });
+  for (const rod of film.rods) pieces.line(...rod.map(({ body, at }) => pieces.camera.pixels(film.place(pose, body, at, show.enlarge))), theme.edge, 2.4);
   film.beams.forEach((beam, k) => beamPieces(pieces, film, beam, pose.beams[k], pose.t, show));
 }
 

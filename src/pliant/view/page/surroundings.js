@@ -37,12 +37,13 @@ function unit(a) {
 }
 
 // Planes that are drawn: those of contact, else a floor below everything.
-function groundPlanes(film, pose) {
+function groundPlanes(film, pose, camera) {
   if (film.planes.length)
     return film.planes.map(({ body, point, normal, name }) =>
       body < 0 ? { name, point, normal, isWorld: true } : { name, point: moved(pose.bodies[body], ...point), normal: turn(pose.bodies[body].R, 0, ...normal), isWorld: false },
     );
-  if (!film.floor || film.flat) return [];
+  // planar models have none, nor has what is seen flat
+  if (!film.floor || (film.flat && (film.starts_flat || camera.isFlat))) return [];
   const up = film.upright === "y" ? [0, 1, 0] : [0, 0, 1];
   const point = film.low.map((value, c) => (up[c] ? value : 0.5 * (value + film.high[c])));
   return [{ name: "", point, normal: up, isWorld: true }];
@@ -100,39 +101,52 @@ function clipped(a, b, camera) {
   return [low, high].map((s) => [a[0] + s * along[0], a[1] + s * along[1]]);
 }
 
-// The robot straight down on the ground.
+// The robot straight down on the ground, as one shape: equally dark where bodies stand over each other.
 function drawShadow(ctx, film, pose, camera, plane) {
   if (!plane.isWorld || inner(plane.normal, camera.toward) < 0.05) return;
   const drop = (p) => {
     const above = inner([0, 1, 2].map((c) => p[c] - plane.point[c]), plane.normal);
-    return camera.pixels([0, 1, 2].map((c) => p[c] - above * plane.normal[c]));
+    return [0, 1, 2].map((c) => p[c] - above * plane.normal[c]);
   };
-  ctx.save();
-  ctx.globalAlpha = 0.13;
-  ctx.strokeStyle = ctx.fillStyle = theme.shadow || "#000";
-  ctx.lineCap = ctx.lineJoin = "round";
+  const first = unit(cross(plane.normal, Math.abs(plane.normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0]));
+  const second = cross(plane.normal, first);
+  ctx.beginPath();
+  // all one way round, so that none cuts a hole into another
+  const polygon = (points) => {
+    const area = points.reduce((sum, [x, y], k) => sum + x * points.at(k - 1)[1] - y * points.at(k - 1)[0], 0);
+    if (Math.abs(area) < 0.02) return;
+    (area < 0 ? points.reverse() : points).forEach(([x, y], k) => (k ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.closePath();
+  };
+  const bar = (a, b, half) => {
+    const side = unit(cross(plane.normal, b.map((value, c) => value - a[c]))).map((value) => value * Math.max(half, 1 / camera.scale));
+    polygon([[a, 1], [b, 1], [b, -1], [a, -1]].map(([p, s]) => camera.pixels(p.map((value, c) => value + s * side[c]))));
+  };
   film.bodies.forEach((body, i) => {
     for (const k of body.solids) {
       const shape = film.shapes[k];
       if (shape.tone !== "body") continue;
-      ctx.lineWidth = clamp(2 * shape.r * camera.scale, 2, 400);
-      if (shape.line) strokeLine(ctx, [0, 3].map((c) => drop(moved(pose.bodies[i], ...shape.line.slice(c, c + 3)))));
-      else if (shape.ball) strokeLine(ctx, [drop(moved(pose.bodies[i], ...shape.v)), drop(moved(pose.bodies[i], shape.v[0], shape.v[1], shape.v[2] + 1e-9))]);
-      else {
-        // the largest face as it falls
-        ctx.beginPath();
-        for (const face of shape.f) face.forEach((corner, m) => (m ? ctx.lineTo : ctx.moveTo).apply(ctx, drop(moved(pose.bodies[i], ...shape.v.slice(3 * corner, 3 * corner + 3)))));
-        ctx.fill("nonzero");
+      const corner = (m) => drop(moved(pose.bodies[i], ...shape.v.slice(3 * m, 3 * m + 3)));
+      if (shape.line) bar(...[0, 3].map((c) => drop(moved(pose.bodies[i], ...shape.line.slice(c, c + 3)))), shape.r);
+      else if (shape.ball) {
+        const centre = corner(0);
+        const turns = Array.from({ length: 24 }, (_, k) => (k * Math.PI) / 12);
+        polygon(turns.map((a) => camera.pixels(centre.map((value, c) => value + shape.r * (Math.cos(a) * first[c] + Math.sin(a) * second[c])))));
+      } else {
+        const points = Array.from({ length: shape.v.length / 3 }, (_, m) => camera.pixels(corner(m)));
+        for (const face of shape.f) polygon(face.map((m) => points[m]));
       }
     }
   });
   film.beams.forEach((beam, k) => {
     const bent = pose.beams[k];
-    ctx.lineWidth = clamp(2 * beam.half[0] * camera.scale, 2, 400);
-    const points = [];
-    for (let s = 0; s < beam.n; s += 2) points.push(drop(bent.p.subarray(3 * s, 3 * s + 3)));
-    strokeLine(ctx, points);
+    const at = (s) => drop(bent.p.subarray(3 * s, 3 * s + 3));
+    for (let s = 2; s < beam.n; s += 2) bar(at(s - 2), at(s), beam.half[0]);
   });
+  ctx.save();
+  ctx.globalAlpha = 0.13;
+  ctx.fillStyle = theme.shadow || "#000";
+  ctx.fill("nonzero");
   ctx.restore();
 }
 
@@ -144,11 +158,9 @@ function drawSupports(ctx, film, camera) {
     const sign = b[0] >= a[0] ? 1 : -1;
     drawHatched(ctx, a, b, [(-sign * (b[1] - a[1])) / length, (sign * (b[0] - a[0])) / length]);
   }
-  film.bodies.forEach((body) => {
-    if (!body.held) return;
-    const size = clamp(1.5 * body.held * camera.scale, 10, 60);
-    const seat = body.seat.map((value, c) => value - film.origin[c]);
-    const [x, y] = camera.pixels(seat);
+  film.feet.forEach(({ at, size: half }) => {
+    const size = clamp(1.5 * half * camera.scale, 10, 60);
+    const [x, y] = camera.pixels(at);
     ctx.fillStyle = theme.grid;
     ctx.strokeStyle = theme.ground;
     ctx.lineWidth = 1.4;
