@@ -349,3 +349,11 @@ def test_assembly_turns_joints_and_leaves_beams_straight():
     assert len(modes) > 0
     # of links of 0.4 m: a thousandth of a step, squared
     assert np.max(np.abs(modes)) < 1e-5
+
+
+def test_work_of_a_drive_alone_closes_the_energy():
+    turn = Table((0.0, 1e4), (0.0, 1e5), smooth=True)
+    model = Model("wheel", (Body("rod", mass=1.0, shape=Rod(1.0)),), (Joint("j", "revolute", "rod", motion=turn),),
+                  gravity=(0, -9.81, 0))  # fmt: skip
+    found = pliant.simulate(model, 2.0, rtol=1e-9, atol=1e-11)
+    assert found.audit["energy_residual"] < 1e-8
