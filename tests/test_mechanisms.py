@@ -8,13 +8,29 @@ from scipy.integrate import solve_ivp
 
 import pliant
 from cut_trees import Cut
-from pliant import Base, Body, Contact, Crossing, Frame, Friction, Joint, Limit, Loop, Model, NormalLaw, Output
-from pliant import Plane, Rod, Table
-from pliant.assembly import Loops, assemble, mobility
+from pliant import (
+    Base,
+    Body,
+    Contact,
+    Crossing,
+    Frame,
+    Friction,
+    Joint,
+    Limit,
+    Loop,
+    Model,
+    NormalLaw,
+    Output,
+    Plane,
+    Rod,
+    Table,
+)
+from pliant.assembly import assemble, mobility
 from pliant.cases.case import all_cases
 from pliant.dynamics import prepare
 from pliant.errors import ModelError
-from test_cut_trees import beam, flat, some_state, solid, spatial
+from pliant.loop_conditions import Loops
+from test_cut_trees import beam, flat, solid, some_state, spatial
 
 CASES = all_cases()
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
@@ -203,7 +219,9 @@ def test_closed_tree_hits_sticks_and_stops_as_the_tree_does(kind, closure):
     hip, middle, wrist = base.joints
     tree = replace(
         base, contacts=(floor,), joints=(replace(hip, friction=rub), middle, replace(wrist, limit=stop)),
-        outputs=(Output("pin", "cut", "reaction"), Output("hip", "hip", "reaction"), Output("floor", "floor", "contact")),
+        outputs=(
+            Output("pin", "cut", "reaction"), Output("hip", "hip", "reaction"), Output("floor", "floor", "contact"),
+        ),
         crossings=(Crossing("passes", "wrist", 0.1),),
     )  # fmt: skip
     both = Cut(tree, "cut", is_planar=True)
@@ -233,8 +251,8 @@ def test_sticking_contact_leaves_the_whole_force_to_the_loop():
         contacts=(
             Contact(
                 "ground", NormalLaw("hunt-crossley", 1e5, damping=30.0), Plane(normal=(0, 1, 0)),
-                (Frame("block", (-0.3, 0, 0)), Frame("block", (0.3, 0, 0))), friction=Friction("stiction", 0.5, mu_s=0.6),
-                rests=True,
+                (Frame("block", (-0.3, 0, 0)), Frame("block", (0.3, 0, 0))), rests=True,
+                friction=Friction("stiction", 0.5, mu_s=0.6),
             ),
         ),
     )  # fmt: skip
@@ -344,7 +362,7 @@ def test_loops_between_sections_of_two_beams_move_alike_with_every_closure():
 
 def test_assembly_turns_joints_and_leaves_beams_straight():
     model = case("parallel-3rrr", links="flexible")
-    q, v = assemble(model, model.q0 + 0.05 * np.sin(np.arange(len(model.q0))) * (np.abs(model.q0) > 0))
+    q, _ = assemble(model, model.q0 + 0.05 * np.sin(np.arange(len(model.q0))) * (np.abs(model.q0) > 0))
     modes = np.concatenate([q[link.q_modes] for link in model.links])
     assert len(modes) > 0
     # of links of 0.4 m: a thousandth of a step, squared

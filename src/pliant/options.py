@@ -124,8 +124,8 @@ def _check_tables(model: Model, duration: float) -> None:
 def tolerances(
     model: Model, n_z: int, atol: float, state_scales: Sequence[float] = (), *, has_freedom: bool = True
 ) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, works uncontrolled, but where all motion
-    is prescribed, and nothing else is left to control; friction states, the last of z, times their own scales."""
+    """atol per component of y: angles as given, lengths times the model's size, works uncontrolled, but where all
+    motion is prescribed and nothing else is left to control; friction states, the last of z, times their own scales."""
     size = model_size(model)
     of_q, of_v = [], []
     for link in model.links:

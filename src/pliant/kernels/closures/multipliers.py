@@ -1,7 +1,7 @@
 """Multipliers of closed loops beside everything else that acts, over any formulation.
 
 a = a0 + W lambda: second rates of the conditions under their multipliers, W = A M^-1 A^T from one unit force at a time;
-lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only the conditions that independent.py has chosen have
+lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only conditions that independent.py has chosen have
 multipliers; those of redundant ones are zero.
 """
 
@@ -33,8 +33,8 @@ FREE, RIGHT = 0, 1  # rows of work.closing_vectors
 
 @routine
 def find_gram(system, work, q, v, vdot):
-    """W of the chosen conditions into work.gram, M^-1 A^T into work.lift (a row per condition), vdot without multipliers
-    into its last row, second rates a0 into FREE; forces are gathered, conditions chosen."""
+    """W of the chosen conditions into work.gram, M^-1 A^T into work.lift (a row per condition), vdot without
+    multipliers into its last row, second rates a0 into FREE; forces are gathered, conditions chosen."""
     n, r, W, free = len(vdot), work.run[0].n_dependent, work.gram, work.closing_vectors[FREE]
     order, a, last = work.condition_order, work.closing_vectors[RIGHT], work.lift[len(system.closings)]
     status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))

@@ -2,7 +2,8 @@
 
     K da - (1 - alpha_f) B dl = r,   beta h^2 A da = -c:   da = K^-1 r + X dl,  X = (1 - alpha_f) K^-1 B,
     (A X) dl = -c / (beta h^2) - A K^-1 r
-K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T of the conditions that closures/independent.py has chosen; c values of the conditions at the end of the step.
+K Newton's matrix without loops, A = dc/dv, B = M^-1 A^T, c values at the end of the step; of the conditions that
+closures/independent.py has chosen.
 Reference: Arnold and Bruels (2007)."""
 
 from pliant.kernels._jit import DERIVATIVE, routine
