@@ -1,4 +1,4 @@
-"""A tree cut open at a joint and closed by a loop of the same kind moves alike: accelerations, reactions, motion.
+"""A tree cut open at a joint and closed by a loop of the same kind is the same machine: its motion and its forces.
 
 Every kind of loop, in space and in the plane, with rigid and flexible links, over every formulation and closure."""
 

@@ -6,11 +6,12 @@ import pytest
 import pliant
 from maximal import Planar
 from pliant import Body, Frame, Joint, Loop, Model, Rod
-from pliant.assembly import Loops, assemble, mobility
+from pliant.assembly import assemble, mobility
 from pliant.cases.case import all_cases
 from pliant.cases.rose_path import Robot, exact_motion
 from pliant.dynamics import prepare
 from pliant.errors import ModelError
+from pliant.loop_conditions import Loops
 
 CASES = all_cases()
 ROBOT = Robot()

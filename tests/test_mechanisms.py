@@ -25,10 +25,11 @@ from pliant import (
     Rod,
     Table,
 )
-from pliant.assembly import Loops, assemble, mobility
+from pliant.assembly import assemble, mobility
 from pliant.cases.case import all_cases
 from pliant.dynamics import prepare
 from pliant.errors import ModelError
+from pliant.loop_conditions import Loops
 from test_cut_trees import beam, flat, solid, some_state, spatial
 
 CASES = all_cases()
@@ -250,9 +251,8 @@ def test_sticking_contact_leaves_the_whole_force_to_the_loop():
         contacts=(
             Contact(
                 "ground", NormalLaw("hunt-crossley", 1e5, damping=30.0), Plane(normal=(0, 1, 0)),
-                (Frame("block", (-0.3, 0, 0)), Frame("block", (0.3, 0, 0))),
+                (Frame("block", (-0.3, 0, 0)), Frame("block", (0.3, 0, 0))), rests=True,
                 friction=Friction("stiction", 0.5, mu_s=0.6),
-                rests=True,
             ),
         ),
     )  # fmt: skip
@@ -367,3 +367,11 @@ def test_assembly_turns_joints_and_leaves_beams_straight():
     assert len(modes) > 0
     # of links of 0.4 m: a thousandth of a step, squared
     assert np.max(np.abs(modes)) < 1e-5
+
+
+def test_work_of_a_drive_alone_closes_the_energy():
+    turn = Table((0.0, 1e4), (0.0, 1e5), smooth=True)
+    model = Model("wheel", (Body("rod", mass=1.0, shape=Rod(1.0)),), (Joint("j", "revolute", "rod", motion=turn),),
+                  gravity=(0, -9.81, 0))  # fmt: skip
+    found = pliant.simulate(model, 2.0, rtol=1e-9, atol=1e-11)
+    assert found.audit["energy_residual"] < 1e-8

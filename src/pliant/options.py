@@ -121,9 +121,11 @@ def _check_tables(model: Model, duration: float) -> None:
                     )
 
 
-def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float] = ()) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, quadratures uncontrolled; friction
-    states, the last of z, times their own scales."""
+def tolerances(
+    model: Model, n_z: int, atol: float, state_scales: Sequence[float] = (), *, has_freedom: bool = True
+) -> Array:
+    """atol per component of y: angles as given, lengths times the model's size, works uncontrolled, but where all
+    motion is prescribed and nothing else is left to control; friction states, the last of z, times their own scales."""
     size = model_size(model)
     of_q, of_v = [], []
     for link in model.links:
@@ -140,5 +142,6 @@ def tolerances(model: Model, n_z: int, atol: float, state_scales: Sequence[float
         modal = [size] * (link.body.n_modes - torsion) + [1.0] * torsion
         of_q += modal
         of_v += modal
-    quadratures = np.full(n_z - len(state_scales), np.inf)
+    weight = sum(body.total_mass for body in model.bodies) * (float(np.linalg.norm(model.gravity)) or 9.81)
+    quadratures = np.full(n_z - len(state_scales), np.inf if has_freedom else atol * weight * size)
     return np.concatenate([atol * np.array(of_q + of_v), quadratures, atol * np.array(state_scales)])

@@ -10,9 +10,10 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import Loops, closed_start, kept_velocities
+from pliant.assembly import closed_start, kept_velocities
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import SimulationError
+from pliant.loop_conditions import Loops
 from pliant.model.model import Model
 from pliant.model.tree import model_size
 from pliant.options import tolerances

@@ -120,7 +120,9 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         step=_jit.address(scheme.load()),
         interpolant=_jit.address(scheme.load("interpolate")),
         rtol=options["rtol"],
-        atol=tolerances(model, n_z, options["atol"], packed.state_scales),
+        atol=tolerances(
+            model, n_z, options["atol"], packed.state_scales, has_freedom=bool(np.any(system.dofs.motion < 0))
+        ),
         h=options["step"] or 0.0,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,

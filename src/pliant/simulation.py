@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import Loops, give_multipliers, singular_loop, start_on_loops
+from pliant.assembly import give_multipliers, singular_loop, start_on_loops
 from pliant.auto_choice import words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of, without_idle
 from pliant.contact_log import contact_log
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import failure_advice
+from pliant.loop_conditions import Loops
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
 from pliant.options import check_options
