@@ -122,3 +122,32 @@ def test_closed_tree_moves_as_the_tree(build, kind, links, closure):
     assert found.audit["energy_residual"] < 1e-10
     if closure == "multipliers":
         assert abs(found.energy.get("work_loop", np.zeros(1))[-1]) < 1e-10
+
+
+SOLID = [(build, kind, links) for build, kind, links in MACHINES if links == "rigid"]
+
+
+def error_at_end(both, tree, **options):
+    q, v = some_state(both.tree, 1)
+    x, xdot = both.state(q, v)
+    found = pliant.simulate(both.closed, 0.1, q0=x, v0=xdot, **options)
+    end = both.state(tree.q[-1], tree.v[-1])[0]
+    for four in both.closed.quaternions:
+        end[four] *= np.sign(end[four] @ found.q[-1][four])
+    return np.max(np.abs(found.q[-1] - end))
+
+
+@pytest.mark.parametrize(
+    ("build", "kind", "links"), SOLID, ids=[f"{kind} {build.__name__}" for build, kind, _ in SOLID]
+)
+def test_springs_come_to_the_tree_as_one_over_stiffness_and_index_3_as_step_squared(build, kind, links):
+    both = cut(build, kind, links)
+    q, v = some_state(both.tree, 1)
+    tree = pliant.simulate(both.tree, 0.1, q0=q, v0=v, rtol=1e-11, atol=1e-13)
+    how = {"closure": "springs", "integrator": "radau", "rtol": 1e-8, "atol": 1e-10}
+    soft = error_at_end(both, tree, closure_stiffness=1e5, closure_damping=100.0, **how)
+    stiff = error_at_end(both, tree, closure_stiffness=1e6, closure_damping=300.0, **how)
+    assert soft / stiff == pytest.approx(10.0, rel=0.1)
+    how = {"closure": "implicit", "integrator": "generalised_alpha"}
+    long, short = (error_at_end(both, tree, step=h, **how) for h in (2e-3, 1e-3))
+    assert long / short == pytest.approx(4.0, rel=0.1)

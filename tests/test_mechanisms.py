@@ -375,3 +375,29 @@ def test_work_of_a_drive_alone_closes_the_energy():
                   gravity=(0, -9.81, 0))  # fmt: skip
     found = pliant.simulate(model, 2.0, rtol=1e-9, atol=1e-11)
     assert found.audit["energy_residual"] < 1e-8
+
+
+@pytest.mark.parametrize("closure", SOLVED)
+def test_robot_driven_out_of_reach_ends_where_a_leg_is_stretched_and_names_it(closure):
+    model = case("parallel-3rrr")
+    still = [Table((0.0, 2.0), (float(x), float(x)), smooth=True) for x in model.q0[-2:]]
+    out = (Table((0.0, 2.0), (float(model.q0[-3]), 1.0), smooth=True), *still)
+    joints = [replace(joint, motor=None, motion=out if joint.name == "pose" else None) for joint in model.joints]
+    found = pliant.simulate(replace(model, joints=tuple(joints), keep=()), 2.0, closure=closure)
+    assert "singular pose (loop 'leg1')" in found.reason
+    # its elbow is straight: sine as the square root of what time resolves
+    assert abs(np.sin(found.q[-1][1])) < 1e-4
+
+
+@pytest.mark.parametrize("closure", SOLVED)
+def test_sampled_controller_moves_the_closed_tree_as_the_tree(closure):
+    def hold(t, measured):
+        q, v = measured["wrist"]
+        return [-3.0 * float(np.ravel(q)[0]) - 0.2 * float(np.ravel(v)[0])]
+
+    tree = replace(flat("revolute"), controllers=(pliant.Controller("hold", 0.01, ("wrist",), hold),))
+    both = Cut(tree, "cut", is_planar=True)
+    q, v = both.state(tree.q0, tree.v0)
+    one = pliant.simulate(tree, 0.4, **TIGHT)
+    other = pliant.simulate(both.closed, 0.4, q0=q, v0=v, closure=closure, **TIGHT)
+    assert other.q[-1] == pytest.approx(both.state(one.q[-1], one.v[-1])[0], abs=1e-9)
