@@ -92,7 +92,9 @@ class _Search:
     def _weigh(self, q: Array) -> None:
         """Factor of the mass matrix, which makes forces of all kinds comparable."""
         still = self.handle.inverse_dynamics(q, self._zero, self._zero)
-        M = np.array([self.handle.inverse_dynamics(q, self._zero, one) - still for one in self.motions.T.copy()])
+        M = np.zeros(self.motions.T.shape)
+        for row, one in zip(M, self.motions.T.copy(), strict=True):
+            row[:] = self.handle.inverse_dynamics(q, self._zero, one) - still
         M = M.reshape(-1, len(still)) @ self.motions
         self._L = np.linalg.cholesky(0.5 * (M + M.T))
 
