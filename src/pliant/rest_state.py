@@ -95,7 +95,7 @@ class _Search:
         M = np.zeros(self.motions.T.shape)
         for row, one in zip(M, self.motions.T.copy(), strict=True):
             row[:] = self.handle.inverse_dynamics(q, self._zero, one) - still
-        M = M.reshape(-1, len(still)) @ self.motions
+        M = M @ self.motions
         self._L = np.linalg.cholesky(0.5 * (M + M.T))
 
     def force(self, q: Array) -> Array:
