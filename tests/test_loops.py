@@ -416,3 +416,64 @@ def test_robot_on_virtual_springs_accelerates_as_the_equations_written_by_hand()
     rates = by_hand.rates(0.1, y)[9:]
     # two splines of the torques, of 1 ms and 0.5 ms
     assert np.max(np.abs(handle.forward_dynamics(y[:9], y[9:], t=0.1) - rates)) < 1e-8 * np.max(np.abs(rates))
+
+
+# --- minimal coordinates ------------------------------------------------------------------------------------------
+
+
+def imposed(model, far, seed=0):
+    """(state, the same after one evaluation of a start whose dependent hinges were off by `far` rad, legs) of a run."""
+    from pliant.kernels import _jit, repeat
+
+    run = pliant.prepare_run(model, 1e-6, closure="reduced", integrator="dopri5")
+    run.end()
+    handle, y = run.handle, run.memory.y.copy()
+    work, n_q = handle.work, len(model.coordinates)
+    dependent = work.column_order[: work.run[0].n_dependent]
+    moved, ydot = y.copy(), np.empty_like(y)
+    rng = np.random.default_rng(seed)
+    moved[dependent] += far * rng.choice([-1.0, 1.0], len(dependent))
+    moved[n_q + dependent] += far
+    enter = _jit.entry(repeat.repeat_derivative)
+    assert enter(int(work.run[0].derivative), 1, *handle.refs, 0.0, moved, ydot) == 0
+    legs = [tuple(row)[:2] for row in work.legs if row.inner >= 0]
+    return y[: n_q + len(model.velocities)], moved[: n_q + len(model.velocities)], legs
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "legs"),
+    [
+        ("parallel-3rrr", {}, [(0, 1), (2, 3), (4, 5)]),
+        ("four-bar", {}, [(1, 2)]),
+        ("five-bar", {}, [(1, 3)]),
+        ("slider-crank", {}, []),
+    ],
+)
+def test_dependent_hinges_follow_in_closed_form_from_far_away(name, given, legs):
+    case = CASES[name]
+    model = case.build(case.resolve(given))
+    far = 0.3 if legs else 1e-3
+    wanted, found, closed = imposed(model, far)
+    assert closed == legs
+    assert found == pytest.approx(wanted, abs=1e-13)
+
+
+def test_joints_that_the_model_keeps_are_the_independent_ones():
+    model = rose_robot()
+    handle = pliant.prepare_run(model, 1e-6, closure="reduced").handle
+    free = handle.work.column_order[handle.work.run[0].n_dependent :]
+    assert sorted(model.velocities[j] for j in free) == ["pose.angle", "pose.x", "pose.y"]
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_more_conditions_than_lanes_accelerate_alike_over_every_formulation(formulation):
+    case = CASES["stewart"]
+    model = case.build(case.resolve({}))
+    assert len(Loops(prepare(model)).scales) > 8
+    q, v = assemble(model)
+    wanted = pliant.forward_dynamics(model, q, v)
+    # every leg moves beside its loop
+    found = pliant.forward_dynamics(model, q, v, formulation=formulation)
+    assert found == pytest.approx(wanted, abs=1e-10 * np.max(np.abs(wanted)))
+    loops = Loops(prepare(model))
+    assert np.max(np.abs(loops.jacobian(q) @ found + loops.second_rates(q, v))) < 1e-10 * np.max(np.abs(wanted))

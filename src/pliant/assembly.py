@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import CLOSED, OPEN, Loops
-from pliant.model.messages import closest, listed
+from pliant.model.messages import listed
 from pliant.model.model import Model
+from pliant.model.tree import kept_velocities
 from pliant.states import as_state
 
 Array = NDArray[np.float64]
@@ -30,21 +31,6 @@ class Mobility:
     @property
     def freedom(self) -> int:
         return self.velocities - self.rank
-
-
-def kept_velocities(model: Model, keep: Collection[str]) -> NDArray[np.bool_]:
-    """Which velocities belong to these joints (or columns)."""
-    known = [link.joint.name for link in model.links]
-    for name in keep:
-        if name not in known and name not in model.velocities:
-            raise ModelError(f"keep: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
-    chosen = np.zeros(len(model.velocities), bool)
-    for link in model.links:
-        if link.joint.name in keep:
-            chosen[link.v_slice] = True
-    for j, name in enumerate(model.velocities):
-        chosen[j] |= name in keep
-    return chosen
 
 
 def assemble(

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import closed_start, kept_velocities
+from pliant.assembly import closed_start
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import Loops
 from pliant.model.messages import closest, listed
 from pliant.model.model import Model
+from pliant.model.tree import kept_velocities
 from pliant.states import as_state, as_vector
 
 Array = NDArray[np.float64]

@@ -83,6 +83,7 @@ class Prepared:
         run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
         run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         if model.loops:
+            run.respond = _jit.address(self.method.load_response())
             self.closure.enter(run)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)

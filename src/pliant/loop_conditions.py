@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,10 +31,13 @@ class Loops:
         self._second = _jit.entry(referee.second_rates)
         self._shift = _jit.entry(shift.shift)
         self.scales = handle.system.closings.scale.copy()
-        self.size = model_size(self.model)
         dofs = handle.system.dofs
         self.is_free = dofs.motion < 0
         self._reach = dofs.reach.copy()  # joints turn before beams bend
+
+    @cached_property
+    def size(self) -> float:
+        return model_size(self.model)
 
     def errors(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Values and rates of all conditions along rows of q and v, or of one state."""

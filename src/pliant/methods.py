@@ -23,10 +23,15 @@ class Method:
     cost: str
     reference: str  # key in docs/bibliography.md
     options: tuple[str, ...] = ()  # of simulate, that this method alone (and its family) takes
+    response: str = ""  # of a formulation: module that solves again with its factors
 
     def load(self, function: str = "") -> Any:
         """Import the module, which compiles its kernels or loads them from the cache; its function, or another one."""
         return getattr(importlib.import_module(self.module), function or self.function)
+
+    def load_response(self) -> Any:
+        """The kernel of a formulation that solves again with its factors."""
+        return importlib.import_module(self.response).respond
 
 
 RIGID_TREE = frozenset({"tree", "floating base", "prescribed motion", "loads"})
@@ -40,6 +45,7 @@ FORMULATIONS = (
         supports=RIGID_TREE | {"flexible bodies", "acceleration"},
         cost="O(n)",
         reference="featherstone2008",
+        response="pliant.kernels.responses.articulated",
     ),
     Method(
         name="boltzmann_hamel",
@@ -49,6 +55,7 @@ FORMULATIONS = (
         supports=RIGID_TREE | {"acceleration", "equations"},
         cost="O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise",
         reference="boltzmannhamel",
+        response="pliant.kernels.responses.dense",
     ),
     Method(
         name="denoc",
@@ -58,6 +65,7 @@ FORMULATIONS = (
         supports=RIGID_TREE | {"acceleration", "equations"},
         cost="O(n)",
         reference="denoc",
+        response="pliant.kernels.responses.denoc",
     ),
     Method(
         name="gibbs_appell",
@@ -67,6 +75,7 @@ FORMULATIONS = (
         supports=RIGID_TREE | {"flexible bodies", "acceleration", "equations"},
         cost="O(n^2) matrix + O(n^3) solve",
         reference="gibbsappell",
+        response="pliant.kernels.responses.dense",
     ),
 )
 
@@ -197,7 +206,7 @@ CLOSURES = (
         module=f"{_CLOSURE}.multipliers",
         function="close",
         supports=_ANY_LOOPS | _ANY_INTEGRATOR,
-        cost="one solve of the open tree per condition",
+        cost="one solve of the open tree, and one more way in and out with its factors for every eight conditions",
         reference="denoc",
         options=("baumgarte",),
     ),
@@ -207,7 +216,7 @@ CLOSURES = (
         module=f"{_CLOSURE}.reduced",
         function="impose",
         supports=_ANY_LOOPS | {"explicit integrators"},
-        cost="as multipliers, and Newton's method for the dependent coordinates",
+        cost="as multipliers; dependent hinges of a leg in the plane in closed form, all else by Newton's method",
         reference="denoc",
     ),
     Method(
@@ -226,7 +235,7 @@ CLOSURES = (
         module=f"{_CLOSURE}.given",
         function="conditions",
         supports=_ANY_LOOPS | {"alpha integrators"},
-        cost="an implicit step, and one solve of the open tree per condition and step",
+        cost="an implicit step, and in each the multipliers' own solve",
         reference="arnold2007",
     ),
 )

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.assembly import kept_velocities
 from pliant.closing import Closing
 from pliant.dynamics import Prepared
 from pliant.loop_conditions import Loops
+from pliant.model.tree import kept_velocities
 from pliant.run_loop import Run, drive
 from pliant.system.memory import evaluate_dense
 

@@ -10,12 +10,12 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.assembly import closed_start, kept_velocities
+from pliant.assembly import closed_start
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import SimulationError
 from pliant.loop_conditions import Loops
 from pliant.model.model import Model
-from pliant.model.tree import model_size
+from pliant.model.tree import kept_velocities, model_size
 from pliant.options import tolerances
 from pliant.states import as_state
 

@@ -101,6 +101,13 @@ class Run:
         return False
 
 
+def _has_freedom(handle: Prepared) -> bool:
+    """Whether some motion follows from forces: it is not all prescribed, or a consequence of what is."""
+    is_closed = handle.model.loops and handle.closure.method.name != "springs"
+    dependent = int(handle.work.run[0].n_dependent) if is_closed else 0
+    return int(np.sum(handle.system.dofs.motion < 0)) > dependent
+
+
 def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
     """The integrator's memory at the start."""
     from pliant.kernels import _jit, dynamics, events
@@ -120,9 +127,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         step=_jit.address(scheme.load()),
         interpolant=_jit.address(scheme.load("interpolate")),
         rtol=options["rtol"],
-        atol=tolerances(
-            model, n_z, options["atol"], packed.state_scales, has_freedom=bool(np.any(system.dofs.motion < 0))
-        ),
+        atol=tolerances(model, n_z, options["atol"], packed.state_scales, has_freedom=_has_freedom(handle)),
         h=options["step"] or 0.0,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,

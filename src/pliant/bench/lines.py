@@ -48,7 +48,12 @@ LINES = (
         "falling_chain", "falling-chain, 1.5 s, instants before 1.06 s to 1e-9 s", "SciPy + numpy / 200", falling_chain
     ),
     Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn (h = .2 ms, 3 x 4) / 10", flex3),
-    Line("springs", "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3", "SciPy + numpy / 100; reduced / .1", springs),
+    Line(
+        "springs",
+        "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3",
+        "SciPy + numpy / 100; reduced .1",
+        springs,
+    ),
     Line("sweep", "4000 runs of chain 3, 1 s, rtol 1e-6, in one call", ">= 5000 runs/s; two: 1.8x", sweep),
     Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),
 )

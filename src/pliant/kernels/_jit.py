@@ -7,6 +7,7 @@ index into a list of plain functions.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
@@ -146,6 +147,7 @@ def kernel(contract: Any) -> Any:
     return decorate
 
 
+@functools.cache
 def address(function: Any) -> int:
     """Address of a kernel that was compiled for one contract."""
     if not IS_COMPILED:
@@ -156,6 +158,7 @@ def address(function: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
+@functools.cache
 def entry(function: Any) -> Callable[..., Any]:
     """The compiled entry point itself: same arguments as the kernel, no dispatch, no type check."""
     if not IS_COMPILED:
@@ -216,6 +219,10 @@ INTEGERS = types.Array(INTEGER, 1, "C")
 # acceleration(system, work, q, v, vdot, reaction) -> Status. Kinematics are done and forces are gathered in work.
 # reaction: (n_bodies, 6) force and moment by the parent on the child, child axes; no rows: not wanted.
 ACCELERATION = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, VECTOR, MATRIX))
+
+# respond(system, work, x) -> 0: x <- M^-1 x, x (n_v, 8), M as the last call of the formulation without reactions has
+# factored it; prescribed velocities do not respond. See kernels/responses.
+RESPONSE = Contract(INTEGER(SYSTEM, WORK, MATRIX))
 
 # state(system, work, t, q, v) -> Status: brings work to a state: prepare (kinematics, forces), set_phase.
 STATE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))

@@ -6,7 +6,6 @@ from pliant.kernels.contact.stick import release_overloaded
 from pliant.kernels.forces.gather import gather
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
-from pliant.kernels.kinematics.planar import move_planar
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -20,10 +19,7 @@ def prepare(system, work, t, q, v):
     """Everything a formulation finds ready in work."""
     if len(system.signals) > 0:
         evaluate_signals(system, work, t)
-    if system.world[0].uses_planar:
-        move_planar(system, work, q, v)
-    else:
-        move(system, work, q, v)
+    move(system, work, q, v)
     if system.world[0].needs_placement or work.run[0].n_touching > 0:
         place(system, work)
     return gather(system, work, q, v)
@@ -59,14 +55,17 @@ def derivative(system, work, t, y, ydot):
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
     run = work.run[0]
+    run.knows_conditions = 0
     if run.impose != 0:
         status = call_state(run.impose, (system, work, t, q, v))
         if status != Status.OK:
             return status
     status = call_state(run.prepare, (system, work, t, q, v))
+    if status == Status.OK:
+        status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
+    run.knows_conditions = 0
     if status != Status.OK:
         return status
-    status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
     rates(system, q, v, ydot)
     if world.has_drives:
         work.power[Power.DRIVE] = drive_power(work, v)

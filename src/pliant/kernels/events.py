@@ -11,7 +11,6 @@ from pliant.kernels.contact.phase import begin_contact, count_contacts, end_cont
 from pliant.kernels.contact.stick import FORCE, contact_stick_force, release_overloaded
 from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
-from pliant.kernels.kinematics.planar import move_planar
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.status import Status
@@ -51,10 +50,7 @@ def measure_state(system, work, t, y, ydot):
         call_state(run.prepare, (system, work, t, q, v))
         status = call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction))
     elif world.has_frame_events or len(system.contacts) > 0:
-        if world.uses_planar:
-            move_planar(system, work, q, v)
-        else:
-            move(system, work, q, v)
+        move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
         place(system, work)
         run.turning = fastest_turn(system, work)

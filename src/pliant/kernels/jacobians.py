@@ -30,26 +30,38 @@ def put_column(J, j, R, is_own, velocity, spin):
 
 
 @kernel
+def mode_column(system, work, x, k, p, j):
+    """World velocity and spin, per rate of mode j of the body at x, of a point p that section k carries."""
+    R, L = mat(x.R_WB), system.points[k].Lambda
+    arm = sub(p, add(vec(x.p_WB), mul(R, vec(work.points[k].s))))
+    spin = mul(R, vec(work.flex[L + 6 * j + 3 :]))
+    return add(mul(R, vec(work.flex[L + 6 * j :])), cross(spin, arm)), spin
+
+
+@kernel
+def joint_column(body, x, p, k):
+    """World velocity and spin of a point p of the body at x, or carried by it, per velocity k of its joint."""
+    R = mat(x.R_WB)
+    sv, sw = subspace_column(body, x, k)
+    spin = mul(R, sw)
+    return add(mul(R, sv), cross(spin, sub(p, vec(x.p_WB)))), spin
+
+
+@kernel
 def put_jacobian(system, work, frame, is_own, J):
     """All columns that move the frame; the others are left as they are. After place."""
     R_F, p_F = frame_placement(system, work, frame)
     i, carrier = system.frames[frame].body, system.frames[frame].point
     while i >= 0:
         body, x = system.bodies[i], work.bodies[i]
-        R, p = mat(x.R_WB), vec(x.p_WB)
         if carrier >= 0:
             # modes move and turn the section that carries what is outboard
-            f, L = system.flexes[body.flex], system.points[carrier].Lambda
-            arm = sub(p_F, add(p, mul(R, vec(work.points[carrier].s))))
-            for j in range(f.m):
-                spin = mul(R, vec(work.flex[L + 6 * j + 3 :]))
-                velocity = add(mul(R, vec(work.flex[L + 6 * j :])), cross(spin, arm))
+            for j in range(system.flexes[body.flex].m):
+                velocity, spin = mode_column(system, work, x, carrier, p_F, j)
                 put_column(J, body.v + body.n_v + j, R_F, is_own, velocity, spin)
-        arm = sub(p_F, p)
         for k in range(body.n_v):
-            sv, sw = subspace_column(body, x, k)
-            spin = mul(R, sw)
-            put_column(J, body.v + k, R_F, is_own, add(mul(R, sv), cross(spin, arm)), spin)
+            velocity, spin = joint_column(body, x, p_F, k)
+            put_column(J, body.v + k, R_F, is_own, velocity, spin)
         i, carrier = body.parent, body.point
 
 
@@ -72,9 +84,7 @@ def frame_motions(system, work, frame, is_own, q, v, out):
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
-        for j in range(len(work.vdot)):
-            work.vdot[j] = 0.0
-        accelerate(system, work, work.vdot)
+        accelerate(system, work, work.still)
         R, p = frame_placement(system, work, frame)
         velocity, spin = frame_velocity(system, work, frame)
         bias, turning = frame_acceleration(system, work, frame)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pliant.errors import ModelError
 from pliant.model.attitudes import attitude_matrix
 from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
+from pliant.model.messages import closest, listed
 from pliant.model.rotations import matrix_quaternion
 
 if TYPE_CHECKING:
@@ -118,9 +122,25 @@ def stays_in_plane(model: Model) -> bool:
         _, bends_z, _, twists = link.body.families
         if bends_z or twists or link.joint.kind not in flat or not flat[link.joint.kind](link.joint.axis or (0, 0, 1)):
             return False
-        if link.seat.matrix[2, 2] != 1.0:
+        R = link.seat.matrix
+        if R[2, 2] != 1.0 or np.any(R[2, :2]) or np.any(R[:2, 2]):
             return False
     return True
+
+
+def kept_velocities(model: Model, keep: Collection[str]) -> NDArray[np.bool_]:
+    """Which velocities belong to these joints (or columns)."""
+    known = [link.joint.name for link in model.links]
+    for name in keep:
+        if name not in known and name not in model.velocities:
+            raise ModelError(f"keep: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
+    chosen = np.zeros(len(model.velocities), bool)
+    for link in model.links:
+        if link.joint.name in keep:
+            chosen[link.v_slice] = True
+    for j, name in enumerate(model.velocities):
+        chosen[j] |= name in keep
+    return chosen
 
 
 def model_size(model: Model) -> float:

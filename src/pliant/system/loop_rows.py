@@ -29,16 +29,15 @@ class LoopRows:
         self.names: list[str] = []  # per closing: loop and condition
         planar = stays_in_plane(model)
         size = model_size(model)
-        weight = sum(body.total_mass for body in model.bodies) * (float(np.linalg.norm(model.gravity)) or 9.81)
         for loop in model.loops:
             ends = [find_frame(model, place) for place in (loop.first, loop.second)]
             kept = conditions(loop)
             if planar:
                 kept = [one for one in kept if _is_in_plane(one, ends)]
             row = {"first": len(frames), "second": len(frames) + 1, "row": len(self.closings), "n_rows": len(kept)}
+            row["is_turned"] = any(kind in (SLIDE, TURN) for kind, _, _ in kept)
             frames += ends
             for kind, e, f in kept:
-                is_turn = kind == TURN
                 self.closings.append(
                     {
                         "kind": kind,
@@ -46,8 +45,7 @@ class LoopRows:
                         "e": e,
                         "f": f,
                         "length": loop.length or 0.0,
-                        "scale": 1.0 if is_turn else size,
-                        "unit": weight * (size if is_turn else 1.0),
+                        "scale": 1.0 if kind == TURN else size,
                     }
                 )
                 self.names.append(loop.name)

@@ -29,6 +29,7 @@ LOOP_ROW = np.dtype(
         ("second", np.int64),  # frame
         ("row", np.int64),  # first of its closings
         ("n_rows", np.int64),
+        ("is_turned", np.int64),  # whether a condition looks at attitudes: SLIDE, TURN
     ],
     align=True,
 )
@@ -41,7 +42,17 @@ CLOSING = np.dtype(
         ("f", np.float64, (3,)),  # unit; axes of the second frame
         ("length", np.float64),  # [m]
         ("scale", np.float64),  # what is small compared to it is nothing [m, 1]
-        ("unit", np.float64),  # a force of usual size [N, N m]
+    ],
+    align=True,
+)
+
+# filled by closures/legs.py: find_legs
+LEG = np.dtype(
+    [
+        ("inner", np.int64),  # velocity of the hinge nearer to the root, -1: the loop is no leg
+        ("outer", np.int64),
+        ("is_outer_second", np.int64),  # whether the outer one carries the second frame of the loop
+        ("is_one_sided", np.int64),  # whether both carry the same frame
     ],
     align=True,
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.model.tree import Link, find_frame, model_size
+from pliant.model.tree import Link, find_frame, kept_velocities, model_size, stays_in_plane
 from pliant.system import tables
 from pliant.system.contact_rows import ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, SITE
@@ -23,6 +23,7 @@ from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, r
 
 KIND = {kind.name.lower(): kind for kind in JointKind}
 UPPER = np.triu_indices(3)
+KEPT = 0.1  # of the ease with which loops make a joint dependent that the model keeps
 REST_BAND = 1e-12  # of crossings that are only recorded, of 1 or their value: rounding of a joint at rest
 
 
@@ -192,6 +193,7 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: F
         # modes are the last to be made dependent on other coordinates
         dofs.reach[link.v_modes] = 1e-3 * size
         dofs.q[link.v_modes] = np.arange(link.q_modes.start, link.q_modes.stop)
+    dofs.ease = np.where(kept_velocities(model, model.keep), KEPT, 1.0) * dofs.reach
     return dofs
 
 
@@ -368,29 +370,12 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
     is_crossing = (events.limit < 0) & (events.contact < 0) & (events.site < 0)
     row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
-    row.is_planar = _is_planar(model.links, bodies)
+    row.is_planar = stays_in_plane(model)
     row.uses_planar = row.is_planar and not np.any(bodies.flex >= 0)
-    row.is_spherical_chain = _is_spherical_chain(model.links, bodies)
+    # the factors of its recursion are of no use to the multipliers of loops
+    row.is_spherical_chain = not model.loops and _is_spherical_chain(model.links, bodies)
     row.gravity = model.gravity
     return world
-
-
-def _is_planar(links: tuple[Link, ...], bodies: Any) -> bool:
-    """All joints turn about z or slide in x-y, and no seat tilts z."""
-    for link, row in zip(links, bodies, strict=True):
-        _, bends_z, _, twists = link.body.families
-        if bends_z or twists:
-            return False
-        x, y, z = row.axis
-        is_flat = {
-            "fixed": True,
-            "revolute": x == 0.0 and y == 0.0,
-            "prismatic": z == 0.0,
-            "planar": True,
-        }.get(link.joint.kind, False)
-        if not is_flat or row.R_PJ[8] != 1.0 or row.R_PJ[2] or row.R_PJ[5] or row.R_PJ[6] or row.R_PJ[7]:
-            return False
-    return True
 
 
 def _is_spherical_chain(links: tuple[Link, ...], bodies: Any) -> bool:

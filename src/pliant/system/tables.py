@@ -126,6 +126,7 @@ DOF = np.dtype(
         ("damping", np.float64),  # [N s/m, N m s/rad]
         ("armature", np.float64),  # on the joint side: gear^2 times rotor inertia [kg, kg m^2]
         ("gear", np.float64),  # joint torque per motor torque
+        ("ease", np.float64),  # how readily loops make it dependent on others: reach, less of what the model keeps
         ("reach", np.float64),  # how much of it counts as much: 1 rad, the size of the model; little of a mode
     ],
     align=True,

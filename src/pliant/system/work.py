@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
-from pliant.system.loop_tables import CLOSING_WORK
+from pliant.system.loop_tables import CLOSING_WORK, LEG
 from pliant.system.tables import Power, System, rows
+
+WIDTH = 8  # numbers that are computed with as one: kernels/algebra/lanes.py
 
 BODY_WORK = np.dtype(
     [
@@ -35,10 +37,10 @@ BODY_WORK = np.dtype(
         ("C", np.float64, (6,)),
         ("pf", np.float64, (3,)),  # bias wrench
         ("pn", np.float64, (3,)),
-        ("Ev", np.float64, (18,)),  # l^-1 U^T: one row (Ev, Ew) per velocity, zero where the motion is prescribed
+        ("Ev", np.float64, (18,)),  # U^T: one row (Ev, Ew) per velocity (spherical: l^-1 B^T)
         ("Ew", np.float64, (18,)),
-        ("l", np.float64, (6,)),  # inverse pivots (spherical: the factor of C)
-        ("t", np.float64, (6,)),  # l^-1 (tau - S^T p')
+        ("l", np.float64, (6,)),  # inverse pivots, zero where the motion is prescribed (spherical: the factor of C)
+        ("t", np.float64, (6,)),  # tau - S^T p' (spherical: l^-1 of it)
         ("a", np.float64, (3,)),  # acceleration of the body origin minus gravity [m/s^2] B
         ("al", np.float64, (3,)),  # angular acceleration [rad/s^2] B
         # private to formulations/boltzmann_hamel.py; all in B
@@ -100,12 +102,16 @@ POINT_WORK = np.dtype(
     align=True,
 )
 
-SIGNAL_WORK = np.dtype([("s", np.float64), ("sdot", np.float64), ("sddot", np.float64)], align=True)
+# piece: of a table, where the last value was found; filled by forces/signals.py like the rest
+SIGNAL_WORK = np.dtype(
+    [("s", np.float64), ("sdot", np.float64), ("sddot", np.float64), ("piece", np.int64)], align=True
+)
 
 RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
         ("open_formulation", np.int64),  # the same without closed loops
+        ("respond", np.int64),  # address of the RESPONSE kernel of open_formulation
         ("loop_forces", np.int64),  # address of the STATE kernel of forces of loops known beforehand, 0: none
         ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
         ("settle", np.int64),  # address of the DERIVATIVE kernel that treats the end of a good step, 0: none
@@ -114,7 +120,9 @@ RUN = np.dtype(
             np.int64,
         ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
         ("n_evaluations", np.int64),  # of the derivative by settle
+        ("knows_conditions", np.int64),  # whether A is that of the q at hand; filled by impose, until derivative ends
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
+        ("least_pivot", np.float64),  # of the choice when it was made
         ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
         ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
@@ -154,24 +162,35 @@ class Work(NamedTuple):
     stick_force: Any  # (3, n) stick forces, accelerations without them, right side
     # closed loops, m conditions
     closings: Any  # one row per condition
-    gram: Any  # (2 m, m) W = A M^-1 A^T and its factor; this and the next two filled by closures/multipliers.py
-    lift: Any  # (m + 1, n_v) rows of M^-1 A^T, and vdot without multipliers
-    closing_vectors: Any  # (2, m) second rates, right side
-    conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
-    frame_jacobian: Any  # (6, n_v) scratch
+    legs: Any  # one row per loop: those closed in closed form
+    gram: Any  # (m, m) factor of W = A M^-1 A^T; this and the next three filled by closures/multipliers.py
+    lift: Any  # (m, n_v) rows of M^-1 A^T
+    lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
+    body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
+    closing_vectors: Any  # (2, m) A' v, right side
+    conditions: Any  # (m, n_v) A; this and the next and the orders filled by closures/independent.py
     elimination: Any  # (m, n_v) scratch
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
     dependent: Any  # (m, m) factors of independent conditions and dependent velocities; closures/reduced.py
     dependent_pivots: Any  # int64 (m)
     condition_order: Any  # int64 (m) independent conditions first
     column_order: Any  # int64 (n_v) dependent velocities first
+    choice_pivots: Any  # int64 (m) scratch of independent.py
     inputs: Any  # held commands of the controllers [N, N m]
     power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
     vdot: Any
+    still: Any  # (n_v) zeros
     reaction: Any  # (n_bodies, 6) wrench by the parent on the child, child axes; for outputs
     no_reaction: Any  # (0, 6): says that reactions are not wanted
     matrix: Any  # (n_v, n_v), private to the running formulation
+
+
+def room_for_lanes(n: int) -> Any:
+    """(n, WIDTH) zeros, aligned to cache lines."""
+    room = np.zeros(n * WIDTH + 8)
+    first = (-room.ctypes.data // 8) % 8
+    return room[first : first + n * WIDTH].reshape(n, WIDTH)
 
 
 def flex_size(system: System) -> int:
@@ -189,9 +208,16 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     dofs = rows(n_v, DOF_WORK)
     dofs.is_driven = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
+    closings = rows(m, CLOSING_WORK)
+    closings.e = system.closings.e  # stays there where points meet
+    legs = rows(len(system.loops), LEG)
+    legs.inner = -1
     bodies = rows(n_bodies, BODY_WORK)
     # kinematics/planar.py relies on these
     bodies.R, bodies.o = system.bodies.R_PJ, system.bodies.p_PJ
+    bodies.R_WB[:, 8] = 1.0
+    for x, body in zip(bodies, system.bodies, strict=True):
+        x.p_WB[2] = body.p_PJ[2] + (bodies[body.parent].p_WB[2] if body.parent >= 0 else 0.0)
     return Work(
         run=rows(1, RUN),
         bodies=bodies,
@@ -204,22 +230,26 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         sites=rows(len(system.sites), SITE_WORK),
         stick=np.zeros((2 * n_stick, n_stick)),
         stick_force=np.zeros((3, n_stick)),
-        closings=rows(m, CLOSING_WORK),
-        gram=np.zeros((2 * m, m)),
-        lift=np.zeros((m + 1, n_v)),
+        closings=closings,
+        legs=legs,
+        gram=np.zeros((m, m)),
+        lift=np.zeros((m, n_v)),
+        lanes=room_for_lanes(n_v + 1),
+        body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
         closing_vectors=np.zeros((2, m)),
         conditions=np.zeros((m, n_v)),
-        frame_jacobian=np.zeros((6, n_v)),
         elimination=np.zeros((m, n_v)),
         response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),
         dependent_pivots=np.zeros(m, np.int64),
         condition_order=np.zeros(m, np.int64),
         column_order=np.zeros(n_v, np.int64),
+        choice_pivots=np.zeros(m, np.int64),
         inputs=np.zeros(n_inputs),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),
         vdot=np.zeros(n_v),
+        still=np.zeros(n_v),
         reaction=np.zeros((n_bodies, 6)),
         no_reaction=np.zeros((0, 6)),
         matrix=np.zeros((n_v, n_v)),

@@ -12,9 +12,9 @@ from numba import types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from pliant.kernels._jit import IS_COMPILED
+from pliant.kernels._jit import IS_COMPILED, kernel
+from pliant.system.work import WIDTH
 
-WIDTH = 8
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 FLAGS = ("contract", "nsz")
 
@@ -136,3 +136,15 @@ load = _load if IS_COMPILED else _plain_load  # load(table, row): lanes of one r
 store = _store if IS_COMPILED else _plain_store  # store(table, row, x)
 same = _same if IS_COMPILED else _plain_same  # same(x): a float in all lanes
 is_positive = _is_positive if IS_COMPILED else _plain_is_positive  # in every lane
+
+
+@kernel
+def load3(table, i):
+    return (load(table, i), load(table, i + 1), load(table, i + 2))
+
+
+@kernel
+def store3(table, i, a):
+    store(table, i, a[0])
+    store(table, i + 1, a[1])
+    store(table, i + 2, a[2])

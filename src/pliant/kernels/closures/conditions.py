@@ -8,11 +8,12 @@ import math
 
 from pliant.kernels._jit import routine
 from pliant.kernels.algebra.vec3 import add, cross, dot, mul, put, scale, sub, vec
-from pliant.kernels.forces.push import push, turn
+from pliant.kernels.forces.push import push_at, turn
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.kernels.kinematics.tree import (
     accelerate,
     frame_acceleration,
+    frame_motion,
     frame_placement,
     frame_velocity,
 )
@@ -24,38 +25,55 @@ def measure_loops(system, work):
     """Value, rate, bias and directions of every condition, after place."""
     for i in range(len(system.loops)):
         loop = system.loops[i]
-        R1, p1 = frame_placement(system, work, loop.first)
-        R2, p2 = frame_placement(system, work, loop.second)
-        v1, w1 = frame_velocity(system, work, loop.first)
-        v2, w2 = frame_velocity(system, work, loop.second)
+        p1, v1 = frame_motion(system, work, loop.first)
+        p2, v2 = frame_motion(system, work, loop.second)
         d, u = sub(p2, p1), sub(v2, v1)
+        if loop.is_turned:
+            measure_turned(system, work, loop, d, u)
+            continue
         for k in range(loop.row, loop.row + loop.n_rows):
             row, x = system.closings[k], work.closings[k]
-            e, n1, n2, value, bias = vec(row.e), ZERO, ZERO, 0.0, 0.0
             if row.kind == ClosingKind.POINT:
-                value = dot(e, d)
-            elif row.kind == ClosingKind.SLIDE:
-                e = mul(R1, e)
-                value, n1 = dot(e, d), cross(e, d)
-                # rate = e.r, r = u - w1 x d
-                r = sub(u, cross(w1, d))
-                bias = dot(cross(w1, e), r) - dot(e, cross(w1, u))
-            elif row.kind == ClosingKind.TURN:
-                e1, f2 = mul(R1, e), mul(R2, vec(row.f))
-                value, n2, e = dot(e1, f2), cross(f2, e1), ZERO
-                n1 = scale(-1.0, n2)
-                ndot = add(cross(cross(w2, f2), e1), cross(f2, cross(w1, e1)))
-                bias = dot(ndot, sub(w2, w1))
+                # the rest of it is constant
+                e = vec(row.e)
+                x.value, x.rate = dot(e, d), dot(e, u)
             else:
                 length = math.sqrt(dot(d, d))
-                e = scale(1.0 / length, d) if length > 0.0 else e
-                value = length - row.length
-                bias = (dot(u, u) - dot(e, u) ** 2) / length if length > 0.0 else 0.0
-            x.value, x.bias = value, bias
-            x.rate = dot(e, u) + dot(n1, w1) + dot(n2, w2)
-            put(x.e, e)
-            put(x.n1, n1)
-            put(x.n2, n2)
+                e = scale(1.0 / length, d) if length > 0.0 else vec(row.e)
+                x.value, x.rate = length - row.length, dot(e, u)
+                x.bias = (dot(u, u) - x.rate**2) / length if length > 0.0 else 0.0
+                put(x.e, e)
+
+
+@routine
+def measure_turned(system, work, loop, d, u):
+    """The same of a loop with conditions of attitude."""
+    R1, _ = frame_placement(system, work, loop.first)
+    R2, _ = frame_placement(system, work, loop.second)
+    _, w1 = frame_velocity(system, work, loop.first)
+    _, w2 = frame_velocity(system, work, loop.second)
+    for k in range(loop.row, loop.row + loop.n_rows):
+        row, x = system.closings[k], work.closings[k]
+        e, n1, n2, value, bias = vec(row.e), ZERO, ZERO, 0.0, 0.0
+        if row.kind == ClosingKind.POINT:
+            value = dot(e, d)
+        elif row.kind == ClosingKind.SLIDE:
+            e = mul(R1, e)
+            value, n1 = dot(e, d), cross(e, d)
+            # rate = e.r, r = u - w1 x d
+            r = sub(u, cross(w1, d))
+            bias = dot(cross(w1, e), r) - dot(e, cross(w1, u))
+        else:
+            e1, f2 = mul(R1, e), mul(R2, vec(row.f))
+            value, n2, e = dot(e1, f2), cross(f2, e1), ZERO
+            n1 = scale(-1.0, n2)
+            ndot = add(cross(cross(w2, f2), e1), cross(f2, cross(w1, e1)))
+            bias = dot(ndot, sub(w2, w1))
+        x.value, x.bias = value, bias
+        x.rate = dot(e, u) + dot(n1, w1) + dot(n2, w2)
+        put(x.e, e)
+        put(x.n1, n1)
+        put(x.n2, n2)
 
 
 @routine
@@ -69,28 +87,20 @@ def put_second_rates(system, work, vdot, out):
         a = sub(a2, a1)
         for k in range(loop.row, loop.row + loop.n_rows):
             x = work.closings[k]
-            out[k] = dot(vec(x.e), a) + dot(vec(x.n1), al1) + dot(vec(x.n2), al2) + x.bias
+            out[k] = dot(vec(x.e), a) + x.bias
+            if loop.is_turned:
+                out[k] += dot(vec(x.n1), al1) + dot(vec(x.n2), al2)
 
 
 @routine
 def push_loop(system, work, i, force, n1, n2):
     """A force on the second frame of loop i and against the first, and couples on both."""
     loop = system.loops[i]
-    _, p1 = frame_placement(system, work, loop.first)
-    _, p2 = frame_placement(system, work, loop.second)
-    push(system, work, loop.second, force, p2)
-    push(system, work, loop.first, scale(-1.0, force), p1)
-    turn(system, work, loop.second, n2)
-    turn(system, work, loop.first, n1)
-
-
-@routine
-def push_condition(system, work, k, size):
-    """The wrench of a multiplier of this size."""
-    x = work.closings[k]
-    push_loop(
-        system, work, system.closings[k].loop, scale(size, vec(x.e)), scale(size, vec(x.n1)), scale(size, vec(x.n2))
-    )
+    push_at(system, work, loop.second, force)
+    push_at(system, work, loop.first, scale(-1.0, force))
+    if loop.is_turned:
+        turn(system, work, loop.second, n2)
+        turn(system, work, loop.first, n1)
 
 
 @routine
@@ -100,6 +110,8 @@ def loop_wrench(work, loop):
     for k in range(loop.row, loop.row + loop.n_rows):
         x = work.closings[k]
         force = add(force, scale(x.force, vec(x.e)))
+        if not loop.is_turned:
+            continue
         n2 = add(n2, scale(x.force, vec(x.n2)))
         n1 = add(n1, scale(x.force, vec(x.n1)))
     return force, n2, n1

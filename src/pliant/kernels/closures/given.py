@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import DERIVATIVE, STATE, kernel
 from pliant.kernels.closures.independent import put_conditions_jacobian
-from pliant.kernels.closures.multipliers import find_gram
+from pliant.kernels.closures.multipliers import find_lift
 
 call_state = STATE.call
 
@@ -14,4 +14,4 @@ def conditions(system, work, t, y, ydot):
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     call_state(work.run[0].prepare, (system, work, t, q, v))
     put_conditions_jacobian(system, work)
-    return find_gram(system, work, q, v, work.vdot)
+    return find_lift(system, work, q, v, work.vdot)

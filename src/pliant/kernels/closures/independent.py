@@ -3,36 +3,69 @@
 During a run both are chosen between steps, where the loops are closed: among slightly open ones redundant conditions
 look independent, and a choice that changed within a step would make the equations jump."""
 
+import math
+
 from pliant.kernels._jit import DERIVATIVE, REFEREE, kernel, routine
+from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.closures.conditions import measure_loops
-from pliant.kernels.jacobians import put_jacobian
-from pliant.kernels.kinematics.tree import move, place
+from pliant.kernels.closures.legs import find_legs
+from pliant.kernels.jacobians import joint_column, mode_column
+from pliant.kernels.kinematics.planar import planar_column
+from pliant.kernels.kinematics.tree import frame_motion, move, place
 from pliant.system.status import Status
 
 OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 DEPENDENT = 1e-8  # of the largest pivot: a condition that says nothing new
+STILL_GOOD = 0.5  # of the least pivot when the choice was made
+
+
+@kernel
+def add_column(work, loop, j, side, velocity, spin):
+    """What velocity j, which moves one frame of a loop so, adds to A. side: -1 the first frame, 1 the second."""
+    for k in range(loop.row, loop.row + loop.n_rows):
+        x = work.closings[k]
+        total = side * dot(vec(x.e), velocity)
+        if loop.is_turned:
+            total += dot(vec(x.n1) if side < 0.0 else vec(x.n2), spin)
+        work.conditions[k, j] += total
+
+
+@routine
+def add_columns(system, work, loop, frame, side):
+    """Columns of all velocities between a frame of a loop and the world."""
+    p, _ = frame_motion(system, work, frame)
+    i, carrier = system.frames[frame].body, system.frames[frame].point
+    while i >= 0:
+        body, x = system.bodies[i], work.bodies[i]
+        if system.world[0].uses_planar:
+            c, s, ax, ay = x.R_WB[0], x.R_WB[3], p[0] - x.p_WB[0], p[1] - x.p_WB[1]
+            for k in range(body.n_v):
+                sx, sy, sw = planar_column(body, x, k)
+                velocity = (c * sx - s * sy - sw * ay, s * sx + c * sy + sw * ax, 0.0)
+                add_column(work, loop, body.v + k, side, velocity, (0.0, 0.0, sw))
+        else:
+            if carrier >= 0:
+                for j in range(system.flexes[body.flex].m):
+                    velocity, spin = mode_column(system, work, x, carrier, p, j)
+                    add_column(work, loop, body.v + body.n_v + j, side, velocity, spin)
+            for k in range(body.n_v):
+                velocity, spin = joint_column(body, x, p, k)
+                add_column(work, loop, body.v + k, side, velocity, spin)
+        i, carrier = body.parent, body.point
 
 
 @routine
 def put_conditions_jacobian(system, work):
     """A of all conditions into work.conditions, after measure_loops."""
-    A, J, n = work.conditions, work.frame_jacobian, work.conditions.shape[1]
+    m, n = work.conditions.shape
+    for k in range(m):
+        for j in range(n):
+            work.conditions[k, j] = 0.0
     for i in range(len(system.loops)):
         loop = system.loops[i]
-        for k in range(loop.row, loop.row + loop.n_rows):
-            for j in range(n):
-                A[k, j] = 0.0
-        for end in range(2):
-            for a in range(6):
-                for j in range(n):
-                    J[a, j] = 0.0
-            put_jacobian(system, work, loop.first if end == 0 else loop.second, False, J)
-            for k in range(loop.row, loop.row + loop.n_rows):
-                x = work.closings[k]
-                s, e, couple = (-1.0, vec(x.e), vec(x.n1)) if end == 0 else (1.0, vec(x.e), vec(x.n2))
-                for j in range(n):
-                    A[k, j] += s * dot(e, (J[0, j], J[1, j], J[2, j])) + dot(couple, (J[3, j], J[4, j], J[5, j]))
+        add_columns(system, work, loop, loop.first, -1.0)
+        add_columns(system, work, loop, loop.second, 1.0)
 
 
 @routine
@@ -52,9 +85,9 @@ def pivot_fully(system, work):
     for k in range(m):
         rows[k] = k
     for j in range(n):
-        columns[j], reach = j, 0.0 if work.dofs[j].is_driven else system.dofs[j].reach
+        columns[j], ease = j, 0.0 if work.dofs[j].is_driven else system.dofs[j].ease
         for k in range(m):
-            F[k, j] = work.conditions[k, j] * reach / system.closings[k].scale
+            F[k, j] = work.conditions[k, j] * ease / system.closings[k].scale
     rank, first = 0, 0.0
     for k in range(min(m, n)):
         best, pi, pj = 0.0, k, k
@@ -79,21 +112,48 @@ def pivot_fully(system, work):
 
 
 @routine
+def least_pivot(system, work):
+    """The least pivot of the conditions and velocities chosen, scaled; 0: they are singular."""
+    F, r, pivots = work.elimination, work.run[0].n_dependent, work.choice_pivots
+    for i in range(r):
+        for j in range(r):
+            k, l = work.condition_order[i], work.column_order[j]
+            F[i, j] = work.conditions[k, l] * system.dofs[l].ease / system.closings[k].scale
+    if lu(F, pivots, r) >= 0:
+        return 0.0
+    least = math.inf
+    for i in range(r):
+        # its reciprocal is stored
+        least = min(least, 1.0 / abs(F[i, i]))
+    return least
+
+
+@routine
+def choose_here(system, work):
+    """Choose where A is known; the rank."""
+    rank = work.run[0].n_dependent = pivot_fully(system, work)
+    work.run[0].least_pivot = least_pivot(system, work)
+    find_legs(system, work)
+    return rank
+
+
+@routine
 def choose_now(system, work):
-    """Choose where A is known, unless the choice is held; the rank into run.n_dependent."""
+    """Choose where A is known, unless the choice is held."""
     if work.run[0].holds_choice == 0:
-        work.run[0].n_dependent = pivot_fully(system, work)
+        choose_here(system, work)
 
 
 @routine
 def choose_anew(system, work, q, v):
-    """Choose at the end of a step. A rank that falls is a singular pose."""
+    """Choose at the end of a step, unless the choice is still good. A rank that falls is a singular pose."""
     look(system, work, q, v)
-    rank = pivot_fully(system, work)
-    if rank < work.run[0].n_dependent:
-        return SINGULAR_LOOP
-    work.run[0].n_dependent = rank
-    return OK
+    before, run = work.run[0].n_dependent, work.run[0]
+    # redundant conditions may have become independent
+    has_all = before == len(system.closings)
+    if has_all and least_pivot(system, work) > STILL_GOOD * run.least_pivot:
+        return OK
+    return SINGULAR_LOOP if choose_here(system, work) < before else OK
 
 
 @kernel(DERIVATIVE)
@@ -107,8 +167,8 @@ def choose(system, work, t, y, ydot):
 def choose_at(system, work, q, v, out):
     """Choose at the one row of q and v, and hold it; out = rank."""
     look(system, work, q[0], v[0])
-    work.run[0].n_dependent, work.run[0].holds_choice = pivot_fully(system, work), 1
-    out[0, 0] = work.run[0].n_dependent
+    out[0, 0] = choose_here(system, work)
+    work.run[0].holds_choice = 1
     return 0
 
 

@@ -1,18 +1,18 @@
 """Multipliers of closed loops beside everything else that acts, over any formulation.
 
-a = a0 + W lambda: second rates of the conditions under their multipliers, W = A M^-1 A^T with M^-1 A^T from one unit
-force at a time; lambda makes a = -2 s rate - s^2 value (s = 0: no Baumgarte term). Only the conditions that
-independent.py has chosen have multipliers; those of redundant ones are zero.
+A vdot + A' v = -2 s rate - s^2 value (s = 0: no Baumgarte term), vdot = vdot of the open tree + M^-1 A^T lambda, with
+M^-1 from the factors of the formulation (kernels/responses). Only the conditions that independent.py has chosen have
+multipliers; those of redundant ones are zero.
 """
 
 import math
 
-from pliant.kernels._jit import ACCELERATION, DERIVATIVE, kernel, routine
+from pliant.kernels._jit import ACCELERATION, DERIVATIVE, RESPONSE, kernel, routine
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.lanes import WIDTH, load, same, store
 from pliant.kernels.closures.conditions import (
     measure_loops,
     multipliers_power,
-    push_condition,
     push_multipliers,
     put_second_rates,
 )
@@ -24,48 +24,62 @@ from pliant.system.tables import Power
 
 call_acceleration = ACCELERATION.call
 call_derivative = DERIVATIVE.call
+call_response = RESPONSE.call
 
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
+WELL_CONDITIONED = 1e-3  # least over largest pivot
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
-FREE, RIGHT = 0, 1  # rows of work.closing_vectors
+BIAS, RIGHT = 0, 1  # rows of work.closing_vectors
 
 
 @routine
-def find_gram(system, work, q, v, vdot):
-    """W of the chosen conditions into work.gram, M^-1 A^T into work.lift (a row per condition), vdot without
-    multipliers into its last row, second rates a0 into FREE; forces are gathered, conditions chosen."""
-    n, r, W, free = len(vdot), work.run[0].n_dependent, work.gram, work.closing_vectors[FREE]
-    order, last = work.condition_order, work.lift[len(system.closings)]
+def find_lift(system, work, q, v, vdot):
+    """vdot without multipliers, M^-1 A^T of the chosen conditions into work.lift (a row each) and W = A M^-1 A^T into
+    work.gram. Forces are gathered, conditions chosen, A is known."""
+    n, r, A, x = len(vdot), work.run[0].n_dependent, work.conditions, work.lanes
     status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
-    put_second_rates(system, work, vdot, free)
-    for j in range(n):
-        last[j] = vdot[j]
-    for k in range(r):
-        unit = max(system.closings[order[k]].unit, abs(work.closings[order[k]].force))
-        push_condition(system, work, order[k], unit)
-        status = max(
-            status, call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
-        )
-        push_condition(system, work, order[k], -unit)
-        for j in range(n):
-            work.lift[k, j] = (vdot[j] - last[j]) / unit
-        for i in range(r):
-            row, total = work.conditions[order[i]], 0.0
+    if status != OK:
+        return status
+    for first in range(0, r, WIDTH):
+        count = min(WIDTH, r - first)
+        for k in range(WIDTH):
+            row = A[work.condition_order[first + min(k, count - 1)]]
             for j in range(n):
-                total += row[j] * work.lift[k, j]
-            W[k, i] = total
+                x[j, k] = row[j]
+        call_response(work.run[0].respond, (system, work, x))
+        for k in range(count):
+            for j in range(n):
+                work.lift[first + k, j] = x[j, k]
+        for i in range(r):
+            row, total = A[work.condition_order[i]], same(0.0)
+            for j in range(n):
+                total = total + row[j] * load(x, j)
+            store(x, n, total)
+            for k in range(count):
+                work.gram[i, first + k] = x[n, k]
     return status
+
+
+@kernel
+def times_conditions(work, k, x):
+    """A[k] x"""
+    row, total = work.conditions[k], 0.0
+    for j in range(len(x)):
+        total += row[j] * x[j]
+    return total
 
 
 @routine
 def factor_gram(work, r):
-    """Cholesky factor of W below it; whether it exists."""
-    W, L = work.gram, work.gram[work.gram.shape[1] :]
+    """Cholesky factor of W; (whether it exists, least over largest pivot)."""
+    if cholesky(work.gram, r) >= 0:
+        return False, 0.0
+    # the diagonal is inverted
+    least, largest = math.inf, 0.0
     for i in range(r):
-        for j in range(i + 1):
-            L[i, j] = 0.5 * (W[i, j] + W[j, i])
-    return cholesky(L, r) < 0
+        least, largest = min(least, work.gram[i, i]), max(largest, work.gram[i, i])
+    return True, (least / largest) ** 2 if r > 0 else 1.0
 
 
 @routine
@@ -79,25 +93,23 @@ def add_lifted(work, r, x, vdot):
 @routine
 def find_multipliers(system, work, q, v, vdot):
     """Fill the forces of work.closings, and vdot under them; forces are gathered, loops measured, conditions chosen."""
-    m, r, s = len(system.closings), work.run[0].n_dependent, work.run[0].baumgarte
-    order, a, x = work.condition_order, work.closing_vectors[FREE], work.closing_vectors[RIGHT]
-    status = find_gram(system, work, q, v, vdot)
+    r, s, order = work.run[0].n_dependent, work.run[0].baumgarte, work.condition_order
+    bias, x = work.closing_vectors[BIAS], work.closing_vectors[RIGHT]
+    status = find_lift(system, work, q, v, vdot)
     if status != OK:
         return status
-    if not factor_gram(work, r):
+    exists, pivots = factor_gram(work, r)
+    if not exists:
         return SINGULAR_LOOP
-    for k in range(m):
+    for k in range(len(system.closings)):
         work.closings[k].force = 0.0
-    for j in range(len(vdot)):
-        vdot[j] = work.lift[m, j]
-    # the second time: what the differences in W have lost
-    for time in range(2):
-        if time > 0:
-            put_second_rates(system, work, vdot, a)
+    put_second_rates(system, work, work.still, bias)
+    # again where an ill-conditioned W has lost digits
+    for _ in range(1 if pivots > WELL_CONDITIONED else 3):
         for k in range(r):
             c = work.closings[order[k]]
-            x[k] = -a[order[k]] - s * (2.0 * c.rate + s * c.value)
-        cholesky_solve(work.gram[m:], r, x)
+            x[k] = -times_conditions(work, order[k], vdot) - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
+        cholesky_solve(work.gram, r, x)
         add_lifted(work, r, x, vdot)
         for k in range(r):
             work.closings[order[k]].force += x[k]
@@ -108,8 +120,9 @@ def find_multipliers(system, work, q, v, vdot):
 def close(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the multipliers; gathered forces stay."""
     measure_loops(system, work)
-    put_conditions_jacobian(system, work)
-    choose_now(system, work)
+    if not work.run[0].knows_conditions:
+        put_conditions_jacobian(system, work)
+        choose_now(system, work)
     status = find_multipliers(system, work, q, v, vdot)
     if status == OK and (len(reaction) > 0 or system.world[0].has_drives):
         push_multipliers(system, work, 1.0)
@@ -133,11 +146,11 @@ def largest_error(system, work, is_rate):
 @routine
 def correct_once(system, work, is_rate, w):
     """w = M^-1 A^T lambda that takes the values (rates) away, as far as A tells."""
-    m, r, x = len(system.closings), work.run[0].n_dependent, work.closing_vectors[RIGHT]
+    r, x = work.run[0].n_dependent, work.closing_vectors[RIGHT]
     for k in range(r):
         c = work.closings[work.condition_order[k]]
         x[k] = -(c.rate if is_rate else c.value)
-    cholesky_solve(work.gram[m:], r, x)
+    cholesky_solve(work.gram, r, x)
     for j in range(w.shape[0]):
         w[j] = 0.0
     add_lifted(work, r, x, w)

@@ -20,13 +20,11 @@ def loop_wrenches(system, work, q, v, out):
 @kernel(REFEREE)
 def second_rates(system, work, q, v, out):
     """out[row] = second rates of all conditions while vdot vanishes: A' v."""
-    for j in range(len(work.vdot)):
-        work.vdot[j] = 0.0
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
         measure_loops(system, work)
-        put_second_rates(system, work, work.vdot, out[row])
+        put_second_rates(system, work, work.still, out[row])
     return 0
 
 

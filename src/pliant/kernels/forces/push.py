@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul_t, put, sub, vec
-from pliant.kernels.flexible.sections import push_section
+from pliant.kernels.flexible.sections import push_section, section_offset
 
 
 @kernel
@@ -24,6 +24,25 @@ def turn(system, work, frame, couple):
         push_section(system, work, point, (0.0, 0.0, 0.0), n)
         return
     put(x.n, add(vec(x.n), n))
+
+
+@kernel
+def push_at(system, work, frame, force):
+    """Let a world force act at the origin of a frame; bodies are placed."""
+    body, point, p = system.frames[frame].body, system.frames[frame].point, vec(system.frames[frame].p_BF)
+    if body < 0:
+        return
+    x = work.bodies[body]
+    if system.world[0].uses_planar:
+        c, s = x.R_WB[0], x.R_WB[3]
+        f = (c * force[0] + s * force[1], c * force[1] - s * force[0], force[2])
+    else:
+        f = mul_t(mat(x.R_WB), force)
+    if point >= 0:
+        push_section(system, work, point, f, cross(section_offset(work, point, p), f))
+        return
+    put(x.f, add(vec(x.f), f))
+    put(x.n, add(vec(x.n), cross(p, f)))
 
 
 @kernel

@@ -40,28 +40,30 @@ def chirp_phase(signal, t, segment):
 
 
 @kernel
-def table_value(signal, pool, t, segment):
-    """Cubic piece of the table; constant outside."""
+def table_value(signal, x, pool, t, segment):
+    """Cubic piece of the table; constant outside. Searched for only where the piece of the last time does not hold."""
     knots, pieces = signal.first, signal.first + signal.count
     if segment < pool[knots]:
         return signal.a, 0.0, 0.0
     if segment >= pool[knots + signal.count - 1]:
         return signal.b, 0.0, 0.0
-    low, high = 0, signal.count - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if segment < pool[knots + middle]:
-            high = middle
-        else:
-            low = middle
-    x = t - pool[knots + low]
-    k = pieces + 4 * low
+    if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
+        low, high = 0, signal.count - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if segment < pool[knots + middle]:
+                high = middle
+            else:
+                low = middle
+        x.piece = low
+    since, k = t - pool[knots + x.piece], pieces + 4 * x.piece
     c3, c2, c1, c0 = pool[k], pool[k + 1], pool[k + 2], pool[k + 3]
-    return ((c3 * x + c2) * x + c1) * x + c0, (3.0 * c3 * x + 2.0 * c2) * x + c1, 6.0 * c3 * x + 2.0 * c2
+    s = ((c3 * since + c2) * since + c1) * since + c0
+    return s, (3.0 * c3 * since + 2.0 * c2) * since + c1, 6.0 * c3 * since + 2.0 * c2
 
 
 @kernel
-def elementary(signal, pool, t, segment):
+def elementary(signal, x, pool, t, segment):
     """(s, sdot, sddot) of a signal that is not made of others."""
     kind = signal.kind
     if kind == SignalKind.CONSTANT:
@@ -74,7 +76,7 @@ def elementary(signal, pool, t, segment):
         return signal.a + height * x, height * x1, height * x2
     if kind == SignalKind.TABLE:
         # steps may pass the knots of a smooth table
-        return table_value(signal, pool, t, t if signal.c > 0.0 else segment)
+        return table_value(signal, x, pool, t, t if signal.c > 0.0 else segment)
     phase, rate, slope = signal.c * t + signal.d, signal.c, 0.0
     if kind == SignalKind.CHIRP:
         phase, rate, slope = chirp_phase(signal, t, segment)
@@ -101,5 +103,5 @@ def evaluate_signals(system, work, t):
                 s1 = s1 * part.s + s * part.sdot
                 s = s * part.s
         else:
-            s, s1, s2 = elementary(signal, system.pool, t, segment)
+            s, s1, s2 = elementary(signal, x, system.pool, t, segment)
         x.s, x.sdot, x.sddot = s, s1, s2

@@ -2,10 +2,8 @@
 
 I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; s = (sv, sw) a column of S.
 The modes of a flexible body are eliminated before its joint (articulated_modes.py).
-A joint with several velocities is passed one velocity at a time (half solves), so every update is a symmetric rank-1
-subtraction and nothing is ever symmetrised: long spherical chains keep their digits [boltzmannhamel]."""
-
-import math
+A joint with several velocities is passed one velocity at a time (ball joints by half solves), so every update is
+symmetric and nothing is ever symmetrised: long spherical chains keep their digits [boltzmannhamel]."""
 
 from pliant.kernels._jit import ACCELERATION, kernel
 from pliant.kernels.algebra.spatial import shift_inertia
@@ -100,7 +98,7 @@ def pass_spherical(work, body, x, A, B, C, pf, pn):
 
 @kernel
 def pass_velocity(work, body, x, k, A, B, C, pf, pn):
-    """One velocity of a joint: Ia = I - E^T E, pa = p + E t."""
+    """One velocity of a joint: U = I s, d = 1 / s^T U, Ia = I - d U U^T, pa = p + d t U."""
     dof = work.dofs[body.v + k]
     sv, sw = subspace_column(body, x, k)
     Uv = add(mul_sym(A, sv), mul(B, sw))
@@ -108,15 +106,14 @@ def pass_velocity(work, body, x, k, A, B, C, pf, pn):
     pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
     # a prescribed velocity needs no inertia and passes everything on
     is_ok = pivot > 0.0 or dof.is_driven != 0
-    l = 1.0 / math.sqrt(pivot) if pivot > 0.0 and not dof.is_driven else 0.0
-    t = l * (dof.tau - dot(sv, pf) - dot(sw, pn))
-    Ev, Ew = scale(l, Uv), scale(l, Uw)
-    put(x.Ev[3 * k :], Ev)
-    put(x.Ew[3 * k :], Ew)
-    x.l[k] = l
+    d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
+    t = dof.tau - dot(sv, pf) - dot(sw, pn)
+    put(x.Ev[3 * k :], Uv)
+    put(x.Ew[3 * k :], Uw)
+    x.l[k] = d
     x.t[k] = t
-    A, B, C = minus_square(A, Ev, 1.0), minus_outer(B, Ev, Ew, 1.0), minus_square(C, Ew, 1.0)
-    return is_ok, A, B, C, add(pf, scale(t, Ev)), add(pn, scale(t, Ew))
+    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
+    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
 
 
 @kernel
@@ -128,13 +125,13 @@ def pass_revolute(work, body, x, A, B, C, pf, pn):
     pivot = dot(axis, Uw) + dof.armature
     is_ok = pivot > 0.0 or dof.is_driven != 0
     d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
-    t = d * (dof.tau - dot(axis, pn))
-    put(x.Ev, scale(d, Uv))
-    put(x.Ew, scale(d, Uw))
-    x.l[0] = 1.0
+    t = dof.tau - dot(axis, pn)
+    put(x.Ev, Uv)
+    put(x.Ew, Uw)
+    x.l[0] = d
     x.t[0] = t
     A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
-    return is_ok, A, B, C, add(pf, scale(t, Uv)), add(pn, scale(t, Uw))
+    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
 
 
 @kernel

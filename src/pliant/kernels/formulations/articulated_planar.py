@@ -4,17 +4,7 @@ I = (A, b; b^T, C): A symmetric 2x2 as (xx, xy, yy), b the coupling of translati
 p = (px, py, n). Stored in the same work fields: x.A[0:3], x.B[0:2], x.C[0], x.pf[0:2], x.pn[0]."""
 
 from pliant.kernels._jit import kernel
-from pliant.system.tables import JointKind
-
-
-@kernel
-def planar_column(body, x, k):
-    """Column k of the joint subspace: (sx, sy, turn)."""
-    if body.kind == JointKind.REVOLUTE:
-        return 0.0, 0.0, body.axis[2]
-    if body.kind == JointKind.PRISMATIC:
-        return body.axis[0], body.axis[1], 0.0
-    return x.Sv[3 * k], x.Sv[3 * k + 1], x.Sw[3 * k + 2]
+from pliant.kernels.kinematics.planar import planar_column
 
 
 @kernel
@@ -47,16 +37,15 @@ def put_planar(x, I, p):
 
 @kernel
 def pass_planar(work, body, x, k, I, p):
-    """One velocity of a joint: Ia = I - E^T E, pa = p + E t."""
+    """One velocity of a joint: U = I s, d = 1 / s^T U, Ia = I - d U U^T, pa = p + d t U."""
     dof = work.dofs[body.v + k]
     sx, sy, sw = planar_column(body, x, k)
     Ux, Uy, Uw = times(I, sx, sy, sw)
     pivot = sx * Ux + sy * Uy + sw * Uw + dof.armature
     d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
-    t = d * (dof.tau - sx * p[0] - sy * p[1] - sw * p[2])
-    Ex, Ey, Ew = d * Ux, d * Uy, d * Uw
-    x.Ev[3 * k], x.Ev[3 * k + 1], x.Ew[3 * k] = Ex, Ey, Ew
-    x.t[k] = t
+    t = dof.tau - sx * p[0] - sy * p[1] - sw * p[2]
+    x.Ev[3 * k], x.Ev[3 * k + 1], x.Ew[3 * k], x.l[k], x.t[k] = Ux, Uy, Uw, d, t
+    Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
     xx, xy, yy, bx, by, C = I
     I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
     return pivot > 0.0 or dof.is_driven != 0, I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
@@ -130,7 +119,7 @@ def outward_planar(system, work, vdot):
             px, py = parent.a[0] - al * x.o[1], parent.a[1] + al * x.o[0]
         ax, ay = c * px + s * py, c * py - s * px
         for k in range(body.n_v - 1, -1, -1):
-            u = x.t[k] - x.Ev[3 * k] * ax - x.Ev[3 * k + 1] * ay - x.Ew[3 * k] * al
+            u = x.l[k] * (x.t[k] - x.Ev[3 * k] * ax - x.Ev[3 * k + 1] * ay - x.Ew[3 * k] * al)
             vdot[body.v + k] = u
             sx, sy, sw = planar_column(body, x, k)
             ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw

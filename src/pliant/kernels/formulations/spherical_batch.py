@@ -10,37 +10,22 @@ axes of every body. A is factorised as L D L^T, without roots.
 The caller checks world.is_spherical_chain. SINGULAR: some state met a block that is not positive; its vdot means
 nothing, those of the others stand."""
 
-import numpy as np
+from typing import Any
 
 from pliant.kernels._jit import BATCH, kernel
-from pliant.kernels.algebra.lanes import WIDTH, is_positive, load, same, store
+from pliant.kernels.algebra.lanes import WIDTH, is_positive, load, load3, same, store3
 from pliant.kernels.algebra.sym3 import add_sym, mul_sym, sym, turn_sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, matmul, mul, mul_t, scale, sub, vec
 from pliant.system.status import Status
 from pliant.system.tables import JointKind
+from pliant.system.work import room_for_lanes
 
 # rows of scratch: q, v, tau of the block (tau becomes vdot), then per body R, w, factor of A, B, b
 R_AT, W_AT, L_AT, B_AT, T_AT, BODY_ROWS = 0, 9, 12, 18, 27, 30
 
 
-def new_scratch(n_bodies: int) -> np.ndarray:
-    """(rows, WIDTH), aligned to cache lines."""
-    count = ((4 * n_bodies + 3) + 2 * (3 * n_bodies + 3) + BODY_ROWS * n_bodies) * WIDTH
-    room = np.zeros(count + 8)
-    first = (-room.ctypes.data // 8) % 8
-    return room[first : first + count].reshape(-1, WIDTH)
-
-
-@kernel
-def load3(table, i):
-    return (load(table, i), load(table, i + 1), load(table, i + 2))
-
-
-@kernel
-def store3(table, i, a):
-    store(table, i, a[0])
-    store(table, i + 1, a[1])
-    store(table, i + 2, a[2])
+def new_scratch(n_bodies: int) -> Any:
+    return room_for_lanes((4 * n_bodies + 3) + 2 * (3 * n_bodies + 3) + BODY_ROWS * n_bodies)
 
 
 @kernel

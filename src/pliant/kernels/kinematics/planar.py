@@ -1,6 +1,6 @@
-"""The outward sweep of tree.py for models that stay in the x-y plane: only the entries that can change are written.
+"""The outward sweeps of tree.py for models that stay in the x-y plane: only the entries that can change are written.
 
-new_work has put the constant entries (zeros, the z row and column of R, the z offset of o) in place."""
+new_work has put the constant entries (zeros, the z row and column of R, the z offsets of o and p_WB) in place."""
 
 import math
 
@@ -50,6 +50,52 @@ def move_planar(system, work, q, v):
 
 
 @kernel
+def planar_column(body, x, k):
+    """Column k of the joint subspace: (sx, sy, turn)."""
+    if body.kind == JointKind.REVOLUTE:
+        return 0.0, 0.0, body.axis[2]
+    if body.kind == JointKind.PRISMATIC:
+        return body.axis[0], body.axis[1], 0.0
+    return x.Sv[3 * k], x.Sv[3 * k + 1], x.Sw[3 * k + 2]
+
+
+@kernel
 def put_planar_subspace(x, c, s):
     """Columns x, y, angle of a planar joint; the rest of them is zero."""
     x.Sv[0], x.Sv[1], x.Sv[3], x.Sv[4], x.Sw[8] = c, -s, s, c, 1.0
+
+
+@kernel
+def accelerate_planar(system, work, vdot):
+    """Acceleration of every body for the given vdot, as accelerate does."""
+    g = system.world[0].gravity
+    for i in range(len(system.bodies)):
+        body, x = system.bodies[i], work.bodies[i]
+        ax, ay, al = -g[0], -g[1], 0.0
+        if body.parent >= 0:
+            y = work.bodies[body.parent]
+            al = y.al[2]
+            ax, ay = y.a[0] - al * x.o[1], y.a[1] + al * x.o[0]
+        c, s = x.R[0], x.R[3]
+        ax, ay = c * ax + s * ay, c * ay - s * ax
+        for k in range(body.n_v):
+            sx, sy, sw = planar_column(body, x, k)
+            u = vdot[body.v + k]
+            ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
+        # gravity may point out of the plane
+        x.a[0], x.a[1], x.a[2], x.al[2] = ax + x.zv[0], ay + x.zv[1], -g[2], al
+
+
+@kernel
+def place_planar(system, work):
+    """World placement of every body, as place does."""
+    for i in range(len(system.bodies)):
+        parent, x = system.bodies[i].parent, work.bodies[i]
+        c, s, px, py = x.R[0], x.R[3], x.o[0], x.o[1]
+        if parent >= 0:
+            y = work.bodies[parent]
+            cp, sp = y.R_WB[0], y.R_WB[3]
+            c, s = cp * c - sp * s, sp * c + cp * s
+            px, py = y.p_WB[0] + cp * px - sp * py, y.p_WB[1] + sp * px + cp * py
+        x.R_WB[0], x.R_WB[1], x.R_WB[3], x.R_WB[4] = c, -s, s, c
+        x.p_WB[0], x.p_WB[1] = px, py

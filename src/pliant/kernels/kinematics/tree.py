@@ -5,11 +5,15 @@ from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put
 from pliant.kernels.flexible.body import bend
 from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
 from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
+from pliant.kernels.kinematics.planar import accelerate_planar, move_planar, place_planar
 
 
 @kernel
 def move(system, work, q, v):
     """R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
+    if system.world[0].uses_planar:
+        move_planar(system, work, q, v)
+        return
     bodies = system.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], work.bodies[i]
@@ -53,6 +57,9 @@ def move(system, work, q, v):
 @kernel
 def place(system, work):
     """World placement of every body, after move."""
+    if system.world[0].uses_planar:
+        place_planar(system, work)
+        return
     for i in range(len(system.bodies)):
         parent, x = system.bodies[i].parent, work.bodies[i]
         if parent < 0:
@@ -68,6 +75,9 @@ def place(system, work):
 @kernel
 def accelerate(system, work, vdot):
     """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
+    if system.world[0].uses_planar:
+        accelerate_planar(system, work, vdot)
+        return
     g = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
@@ -109,6 +119,26 @@ def frame_placement(system, work, k):
 
 
 @kernel
+def frame_motion(system, work, k):
+    """World place and velocity of the origin of frame k, after place."""
+    frame = system.frames[k]
+    if frame.body < 0:
+        return vec(frame.p_BF), ZERO
+    x = work.bodies[frame.body]
+    if system.world[0].uses_planar:
+        c, s, w, v = x.R_WB[0], x.R_WB[3], x.w[2], x.v
+        dx, dy = c * frame.p_BF[0] - s * frame.p_BF[1], s * frame.p_BF[0] + c * frame.p_BF[1]
+        p = (x.p_WB[0] + dx, x.p_WB[1] + dy, x.p_WB[2] + frame.p_BF[2])
+        return p, (c * v[0] - s * v[1] - w * dy, s * v[0] + c * v[1] + w * dx, 0.0)
+    R, v, w, p = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF)
+    s = ZERO
+    if frame.point >= 0:
+        section = work.points[frame.point]
+        s, v, w, p = vec(section.s), vec(section.v), vec(section.w), section_offset(work, frame.point, p)
+    return add(vec(x.p_WB), mul(R, add(s, p))), mul(R, add(v, cross(w, p)))
+
+
+@kernel
 def frame_velocity(system, work, k):
     """World velocity of the origin of frame k and its angular velocity, both in world axes, after place."""
     frame = system.frames[k]
@@ -130,6 +160,11 @@ def frame_acceleration(system, work, k):
     if frame.body < 0:
         return ZERO, ZERO
     x = work.bodies[frame.body]
+    if system.world[0].uses_planar:
+        c, s, w2, turn = x.R_WB[0], x.R_WB[3], x.w[2] * x.w[2], x.al[2]
+        dx, dy = c * frame.p_BF[0] - s * frame.p_BF[1], s * frame.p_BF[0] + c * frame.p_BF[1]
+        ax, ay = c * x.a[0] - s * x.a[1] + g[0], s * x.a[0] + c * x.a[1] + g[1]
+        return (ax - turn * dy - w2 * dx, ay + turn * dx - w2 * dy, 0.0), (0.0, 0.0, turn)
     R, a, al, w, p = mat(x.R_WB), vec(x.a), vec(x.al), vec(x.w), vec(frame.p_BF)
     if frame.point >= 0:
         y = work.points[frame.point]

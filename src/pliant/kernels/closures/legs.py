@@ -1,0 +1,110 @@
+"""Legs in closed form: a loop in the plane whose points meet by turning two dependent hinges: two circles that meet.
+
+Hinges on one side of the loop (a leg with its elbow): P, the new place of the outer hinge, is as far from the inner one
+as before, and as far from the point to be met as the tip is from the outer one. On both sides: P is where the points
+meet, each as far from its hinge as before. Of the two such P the one on the same side as now is taken."""
+
+import math
+
+from pliant.kernels._jit import kernel, routine
+from pliant.kernels.kinematics.tree import frame_motion
+from pliant.system.loop_tables import ClosingKind
+from pliant.system.tables import JointKind
+
+NOTHING = 1e-9  # of a condition, per unit move of a point: a velocity that does not change it
+
+
+@routine
+def carries(system, i, frame):
+    """Whether body i lies between a frame and the world."""
+    k = system.frames[frame].body
+    while k > i:
+        k = system.bodies[k].parent
+    return k == i
+
+
+@routine
+def find_legs(system, work):
+    """Which loops are such legs, after the choice of independent.py: no other dependent velocity moves their points."""
+    r, A = work.run[0].n_dependent, work.conditions
+    for i in range(len(system.loops)):
+        loop, leg = system.loops[i], work.legs[i]
+        leg.inner, chosen, count = -1, 0, 0
+        if not system.world[0].uses_planar or loop.n_rows != 2 or loop.is_turned:
+            continue
+        for k in range(r):
+            row = work.condition_order[k]
+            if loop.row <= row < loop.row + 2 and system.closings[row].kind == ClosingKind.POINT:
+                chosen += 1
+        inner, outer = -1, -1
+        for k in range(r):
+            j = work.column_order[k]
+            weight = system.dofs[j].reach / system.closings[loop.row].scale
+            if weight * (abs(A[loop.row, j]) + abs(A[loop.row + 1, j])) > NOTHING:
+                inner, outer, count = min(j, outer) if count > 0 else j, max(j, outer), count + 1
+        if chosen != 2 or count != 2:
+            continue
+        a, b = system.dofs[inner].body, system.dofs[outer].body
+        if system.bodies[a].kind == JointKind.REVOLUTE and system.bodies[b].kind == JointKind.REVOLUTE:
+            leg.inner, leg.outer = inner, outer
+            leg.is_outer_second = carries(system, b, loop.second)
+            leg.is_one_sided = leg.is_outer_second == carries(system, a, loop.second)
+
+
+@kernel
+def meet(ax, ay, bx, by, r1, r2, side):
+    """Where the circles about a and b of squared radii r1, r2 meet, on that side of the line from a to b; else NaN."""
+    dx, dy = bx - ax, by - ay
+    d = dx * dx + dy * dy
+    if d <= 0.0:
+        return math.nan, math.nan
+    along = 0.5 * (1.0 + (r1 - r2) / d)
+    across = r1 / d - along * along
+    if across < 0.0:
+        return math.nan, math.nan
+    across = math.copysign(math.sqrt(across), side)
+    return ax + along * dx - across * dy, ay + along * dy + across * dx
+
+
+@kernel
+def turn_between(ax, ay, bx, by):
+    """Angle from a to b."""
+    return math.atan2(ax * by - ay * bx, ax * bx + ay * by)
+
+
+@routine
+def close_leg(system, work, leg, loop, q):
+    """Turn the two hinges of a leg; they stay where they are if its points cannot meet. After place."""
+    inner, outer = system.dofs[leg.inner], system.dofs[leg.outer]
+    p1, _ = frame_motion(system, work, loop.first)
+    p2, _ = frame_motion(system, work, loop.second)
+    tip, goal = (p2, p1) if leg.is_outer_second else (p1, p2)
+    A, B = work.bodies[inner.body].p_WB, work.bodies[outer.body].p_WB
+    # m1, m2: from the centres to P, as they are now
+    if leg.is_one_sided:
+        m1x, m1y, cx, cy = B[0] - A[0], B[1] - A[1], goal[0], goal[1]
+    else:
+        m1x, m1y, cx, cy = goal[0] - A[0], goal[1] - A[1], B[0], B[1]
+    m2x, m2y = tip[0] - B[0], tip[1] - B[1]
+    side = (cx - A[0]) * m1y - (cy - A[1]) * m1x
+    px, py = meet(A[0], A[1], cx, cy, m1x * m1x + m1y * m1y, m2x * m2x + m2y * m2y, side)
+    if math.isnan(px):
+        return
+    turn1 = turn_between(m1x, m1y, px - A[0], py - A[1])
+    if leg.is_one_sided:
+        turn2 = turn_between(m2x, m2y, cx - px, cy - py) - turn1
+    else:
+        turn2 = turn_between(m2x, m2y, px - cx, py - cy)
+    q[inner.q] += system.bodies[inner.body].axis[2] * turn1
+    q[outer.q] += system.bodies[outer.body].axis[2] * turn2
+
+
+@routine
+def close_legs(system, work, q):
+    """Every leg, from the placement at q; whether there is one."""
+    is_any = False
+    for i in range(len(system.loops)):
+        if work.legs[i].inner >= 0:
+            close_leg(system, work, work.legs[i], system.loops[i], q)
+            is_any = True
+    return is_any

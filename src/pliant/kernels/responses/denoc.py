@@ -1,0 +1,99 @@
+"""M^-1 x with the factors U D U^T of formulations/denoc.py: one way in (U), one way out (U^T).
+
+Rows of work.body_lanes: wrench [n; f] on the way in, mu on the way out; x holds the reduced joint forces between."""
+
+from pliant.kernels._jit import RESPONSE, kernel
+from pliant.kernels.algebra.lanes import load, load3, same, store, store3
+from pliant.kernels.algebra.vec3 import add, cross, dot, scale, vec
+from pliant.kernels.formulations import denoc, denoc_planar
+
+# numba sees them as names of this module
+column, planar_column = denoc.column, denoc_planar.column
+
+
+@kernel
+def inward(system, work, x):
+    p, still = work.body_lanes, (same(0.0), same(0.0), same(0.0))
+    for i in range(len(system.bodies)):
+        store3(p, 6 * i, still)
+        store3(p, 6 * i + 3, still)
+    for i in range(len(system.bodies) - 1, -1, -1):
+        body, b = system.bodies[i], work.bodies[i]
+        n, f = load3(p, 6 * i), load3(p, 6 * i + 3)
+        for k in range(body.n_v - 1, -1, -1):
+            pw, pv = column(body, b, k)
+            t = load(x, body.v + k) - dot(pw, n) - dot(pv, f)
+            store(x, body.v + k, t)
+            n = add(n, scale(b.l[k] * t, vec(b.Ew[3 * k :])))
+            f = add(f, scale(b.l[k] * t, vec(b.Ev[3 * k :])))
+        if body.parent >= 0:
+            j = 6 * body.parent
+            store3(p, j, add(load3(p, j), add(n, cross(vec(b.r), f))))
+            store3(p, j + 3, add(load3(p, j + 3), f))
+
+
+@kernel
+def outward(system, work, x):
+    p = work.body_lanes
+    for i in range(len(system.bodies)):
+        body, b = system.bodies[i], work.bodies[i]
+        w = v = (same(0.0), same(0.0), same(0.0))
+        if body.parent >= 0:
+            w = load3(p, 6 * body.parent)
+            v = add(load3(p, 6 * body.parent + 3), cross(w, vec(b.r)))
+        for k in range(body.n_v):
+            u = b.l[k] * (load(x, body.v + k) - dot(vec(b.Ew[3 * k :]), w) - dot(vec(b.Ev[3 * k :]), v))
+            store(x, body.v + k, u)
+            pw, pv = column(body, b, k)
+            w, v = add(w, scale(u, pw)), add(v, scale(u, pv))
+        store3(p, 6 * i, w)
+        store3(p, 6 * i + 3, v)
+
+
+@kernel
+def inward_planar(system, work, x):
+    """The same of three components: (n, fx, fy)."""
+    p = work.body_lanes
+    for i in range(len(system.bodies)):
+        store3(p, 3 * i, (same(0.0), same(0.0), same(0.0)))
+    for i in range(len(system.bodies) - 1, -1, -1):
+        body, b = system.bodies[i], work.bodies[i]
+        n, fx, fy = load3(p, 3 * i)
+        for k in range(body.n_v - 1, -1, -1):
+            pw, px, py = planar_column(body, b, k)
+            t = load(x, body.v + k) - pw * n - px * fx - py * fy
+            store(x, body.v + k, t)
+            t = b.l[k] * t
+            n, fx, fy = n + t * b.Ew[3 * k + 2], fx + t * b.Ev[3 * k], fy + t * b.Ev[3 * k + 1]
+        if body.parent >= 0:
+            j = 3 * body.parent
+            store3(p, j, add(load3(p, j), (n + b.r[0] * fy - b.r[1] * fx, fx, fy)))
+
+
+@kernel
+def outward_planar(system, work, x):
+    p = work.body_lanes
+    for i in range(len(system.bodies)):
+        body, b = system.bodies[i], work.bodies[i]
+        w, vx, vy = same(0.0), same(0.0), same(0.0)
+        if body.parent >= 0:
+            w, vx, vy = load3(p, 3 * body.parent)
+            vx, vy = vx - w * b.r[1], vy + w * b.r[0]
+        for k in range(body.n_v):
+            u = load(x, body.v + k) - b.Ew[3 * k + 2] * w - b.Ev[3 * k] * vx - b.Ev[3 * k + 1] * vy
+            u = b.l[k] * u
+            store(x, body.v + k, u)
+            pw, px, py = planar_column(body, b, k)
+            w, vx, vy = w + u * pw, vx + u * px, vy + u * py
+        store3(p, 3 * i, (w, vx, vy))
+
+
+@kernel(RESPONSE)
+def respond(system, work, x):
+    if system.world[0].uses_planar:
+        inward_planar(system, work, x)
+        outward_planar(system, work, x)
+    else:
+        inward(system, work, x)
+        outward(system, work, x)
+    return 0
