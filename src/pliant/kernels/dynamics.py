@@ -55,7 +55,6 @@ def derivative(system, work, t, y, ydot):
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
     run = work.run[0]
-    run.knows_conditions = 0
     if run.impose != 0:
         status = call_state(run.impose, (system, work, t, q, v))
         if status != Status.OK:
@@ -63,7 +62,6 @@ def derivative(system, work, t, y, ydot):
     status = call_state(run.prepare, (system, work, t, q, v))
     if status == Status.OK:
         status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
-    run.knows_conditions = 0
     if status != Status.OK:
         return status
     rates(system, q, v, ydot)

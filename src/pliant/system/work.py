@@ -120,7 +120,6 @@ RUN = np.dtype(
             np.int64,
         ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
         ("n_evaluations", np.int64),  # of the derivative by settle
-        ("knows_conditions", np.int64),  # whether A is that of the q at hand; filled by impose, until derivative ends
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
         ("least_pivot", np.float64),  # of the choice when it was made
         ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
@@ -168,7 +167,8 @@ class Work(NamedTuple):
     lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
     closing_vectors: Any  # (2, m) A' v, right side
-    conditions: Any  # (m, n_v) A; this and the next and the orders filled by closures/independent.py
+    conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
+    conditions_q: Any  # (n_q) where it is A
     elimination: Any  # (m, n_v) scratch
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
     dependent: Any  # (m, m) factors of independent conditions and dependent velocities; closures/reduced.py
@@ -238,6 +238,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
         closing_vectors=np.zeros((2, m)),
         conditions=np.zeros((m, n_v)),
+        conditions_q=np.full(int(system.world[0].n_q), np.nan),
         elimination=np.zeros((m, n_v)),
         response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),

@@ -13,5 +13,5 @@ def conditions(system, work, t, y, ydot):
     world = system.world[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     call_state(work.run[0].prepare, (system, work, t, q, v))
-    put_conditions_jacobian(system, work)
+    put_conditions_jacobian(system, work, q)
     return find_lift(system, work, q, v, work.vdot)

@@ -6,6 +6,7 @@ look independent, and a choice that changed within a step would make the equatio
 import math
 
 from pliant.kernels._jit import DERIVATIVE, REFEREE, kernel, routine
+from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.closures.conditions import measure_loops
@@ -55,10 +56,20 @@ def add_columns(system, work, loop, frame, side):
         i, carrier = body.parent, body.point
 
 
+@kernel
+def is_known(work, q):
+    """Whether work.conditions is A at q."""
+    is_same = True
+    for i in range(len(q)):
+        is_same = is_same and q[i] == work.conditions_q[i]
+    return is_same
+
+
 @routine
-def put_conditions_jacobian(system, work):
-    """A of all conditions into work.conditions, after measure_loops."""
+def put_conditions_jacobian(system, work, q):
+    """A of all conditions at q into work.conditions, after measure_loops."""
     m, n = work.conditions.shape
+    copy(q, work.conditions_q)
     for k in range(m):
         for j in range(n):
             work.conditions[k, j] = 0.0
@@ -74,7 +85,7 @@ def look(system, work, q, v):
     move(system, work, q, v)
     place(system, work)
     measure_loops(system, work)
-    put_conditions_jacobian(system, work)
+    put_conditions_jacobian(system, work, q)
 
 
 @routine
@@ -147,7 +158,8 @@ def choose_now(system, work):
 @routine
 def choose_anew(system, work, q, v):
     """Choose at the end of a step, unless the choice is still good. A rank that falls is a singular pose."""
-    look(system, work, q, v)
+    if not is_known(work, q):
+        look(system, work, q, v)
     before, run = work.run[0].n_dependent, work.run[0]
     # redundant conditions may have become independent
     has_all = before == len(system.closings)

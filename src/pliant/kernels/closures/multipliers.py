@@ -16,7 +16,7 @@ from pliant.kernels.closures.conditions import (
     push_multipliers,
     put_second_rates,
 )
-from pliant.kernels.closures.independent import choose_anew, choose_now, put_conditions_jacobian
+from pliant.kernels.closures.independent import choose_anew, choose_now, is_known, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status
@@ -120,9 +120,9 @@ def find_multipliers(system, work, q, v, vdot):
 def close(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the multipliers; gathered forces stay."""
     measure_loops(system, work)
-    if not work.run[0].knows_conditions:
-        put_conditions_jacobian(system, work)
-        choose_now(system, work)
+    if not is_known(work, q):
+        put_conditions_jacobian(system, work, q)
+    choose_now(system, work)
     status = find_multipliers(system, work, q, v, vdot)
     if status == OK and (len(reaction) > 0 or system.world[0].has_drives):
         push_multipliers(system, work, 1.0)

@@ -72,7 +72,7 @@ def close_loops(system, work, q, v):
         if not error < 4.0 * before:
             return False
         if not error < SLOW * before or before == math.inf:
-            put_conditions_jacobian(system, work)
+            put_conditions_jacobian(system, work, q)
             if not factor_dependent(work):
                 return False
             is_new = True
@@ -99,7 +99,7 @@ def impose(system, work, t, q, v):
     r, x, rows, columns = work.run[0].n_dependent, work.closing_vectors[0], work.condition_order, work.column_order
     if not close_loops(system, work, q, v):
         return NOT_CLOSED
-    put_conditions_jacobian(system, work)
+    put_conditions_jacobian(system, work, q)
     if not factor_dependent(work):
         return NOT_CLOSED
     # A_r v_d = -A_i v_i
@@ -111,5 +111,4 @@ def impose(system, work, t, q, v):
     solve_dependent(work, x)
     for k in range(r):
         v[columns[k]] = x[k]
-    work.run[0].knows_conditions = 1
     return OK

@@ -41,14 +41,18 @@ def chirp_phase(signal, t, segment):
 
 @kernel
 def table_value(signal, x, pool, t, segment):
-    """Cubic piece of the table; constant outside. Searched for only where the piece of the last time does not hold."""
-    knots, pieces = signal.first, signal.first + signal.count
+    """Cubic piece of the table; constant outside. Searched for only where neither the last piece nor a guess holds."""
+    knots, pieces, last = signal.first, signal.first + signal.count, signal.count - 1
     if segment < pool[knots]:
         return signal.a, 0.0, 0.0
-    if segment >= pool[knots + signal.count - 1]:
+    if segment >= pool[knots + last]:
         return signal.b, 0.0, 0.0
     if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
-        low, high = 0, signal.count - 1
+        # as if knots were even
+        share = (segment - pool[knots]) / (pool[knots + last] - pool[knots])
+        x.piece = min(int(last * share), last - 1)
+    if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
+        low, high = 0, last
         while high - low > 1:
             middle = (low + high) // 2
             if segment < pool[knots + middle]:
