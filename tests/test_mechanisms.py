@@ -241,6 +241,35 @@ def test_closed_tree_hits_sticks_and_stops_as_the_tree_does(kind, closure):
         assert np.max(np.abs(carried[name][:, part] - exact[name][:, part])) < 1e-6 * size
 
 
+@pytest.mark.parametrize("closure", SOLVED)
+@pytest.mark.parametrize("kind", ["revolute", "spherical"])
+def test_closed_tree_in_space_hits_and_slides_as_the_tree_does(kind, closure):
+    floor = Contact(
+        "floor", NormalLaw("hunt-crossley", 1e5, damping=30.0), Plane(normal=(0, 0, 1), offset=-0.55),
+        (Frame("finger", (0.3, 0, 0)),), friction=Friction("coulomb", 0.3),
+    )  # fmt: skip
+    start = {"axis": (0.3, 1, 0), "q0": 0.2} if kind == "revolute" else {"v0": (0.5, 1.0, -0.4)}
+    tree = Model(
+        "arm in space",
+        (solid("upper", 0.5), solid("middle", 0.4), solid("finger", 0.3)),
+        (
+            Joint("hip", "universal", "upper", v0=(1.0, 0.5)),
+            Joint("cut", kind, "middle", parent=Frame("upper", (0.5, 0, 0)), **start),
+            Joint("wrist", "revolute", "finger", parent=Frame("middle", (0.4, 0, 0)), axis=(0, 1, 0.2), damping=0.01),
+        ),
+        gravity=(0.0, 0.0, -9.81), contacts=(floor,), outputs=(Output("force", "floor", "contact"),),
+    )  # fmt: skip
+    both = Cut(tree, "cut")
+    q, v = both.state(tree.q0, tree.v0)
+    one = pliant.simulate(tree, 0.6, rtol=1e-10, atol=1e-12)
+    other = pliant.simulate(both.closed, 0.6, q0=q, v0=v, rtol=1e-10, atol=1e-12, closure=closure)
+    assert len(one.contacts) > 0
+    assert [event.name for event in other.events] == [event.name for event in one.events]
+    assert [event.t for event in other.events] == pytest.approx([event.t for event in one.events], abs=1e-8)
+    assert other.q[-1] == pytest.approx(both.state(one.q[-1], one.v[-1])[0], abs=1e-7)
+    assert other.audit["energy_residual"] < 1e-9
+
+
 def test_sticking_contact_leaves_the_whole_force_to_the_loop():
     """A block stuck on a slope holds a pin: the loop's force is what statics asks, however many columns stick needs."""
     tree = Model(
