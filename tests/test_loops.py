@@ -389,8 +389,8 @@ def test_motors_that_cannot_move_it_are_refused():
 @pytest.mark.parametrize("closure", ["multipliers", "reduced"])
 @pytest.mark.parametrize("gravity", [0.0, 9.81])
 def test_a_parallelogram_goes_through_its_dead_points_as_the_pendulum_it_is(gravity, closure):
-    """Crank and rocker stay parallel, the coupler only shifts: one equation, though at every half turn the loop alone would
-    let it fold."""
+    """Crank and rocker stay parallel, the coupler only shifts: one equation, though at every half turn the loop alone
+    would let it fold."""
     case, a, density = CASES["four-bar"], 0.3, 2.0
     lengths = {"ground": 1.0, "crank": a, "coupler": 1.0, "rocker": a, "density": density}
     settings = case.resolve({**lengths, "angle": 0.5, "speed": 10.0, "gravity": gravity})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.cases.case import Case, Figure, Finding, Panel, Setting, Variant
 from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
 from pliant.cases.spring_study import conclude_springs
+from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material
@@ -26,13 +27,12 @@ SOURCE = "virtual-spring DeNOC paper, 3RRR"
 GRID = 5e-4  # [s] of the torque tables: their splines are good to 1e-10 of the torques
 LEAST = 1e-17  # [m] that e_c and e_p can tell from nothing
 METHODS = ("reduced", "multipliers", "springs", "implicit", "all")
-FORMS = ("elongation", "loop-difference", "polar", "squared")
 SETTINGS = {
     "method": Setting("reduced", "how the loops are closed; all: every way, side by side", choices=METHODS),
     "stiffness": Setting(1e6, "of the virtual springs", "N/m", low=1e-6),
     "damping": Setting(0.0, "of the virtual springs", "N s/m", low=0.0),
     "prestretch": Setting(False, "springs start stretched as the reactions ask"),
-    "constraint_form": Setting("elongation", "whose springs they are", choices=FORMS),
+    "constraint_form": Setting("elongation", "whose springs they are", choices=tuple(FORMS)),
     "r0": Setting(0.05, "size of the rose", "m", low=0.0),
     "profile": Setting("uniform", "uniform, or every lap from rest to rest", choices=("uniform", "quintic")),
     "links": Setting("rigid", "rigid links, or beams that bend", choices=("rigid", "flexible")),
