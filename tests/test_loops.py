@@ -488,3 +488,24 @@ def test_more_conditions_than_lanes_accelerate_alike_over_every_formulation(form
     assert found == pytest.approx(wanted, abs=1e-10 * np.max(np.abs(wanted)))
     loops = Loops(prepare(model))
     assert np.max(np.abs(loops.jacobian(q) @ found + loops.second_rates(q, v))) < 1e-10 * np.max(np.abs(wanted))
+
+
+def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
+    from pliant.job import prepare_job, run_job
+
+    outcome = run_job(prepare_job("parallel-3rrr", {"method": "all", "duration": "0.4"}, tmp_path))
+    ways, said = outcome.findings
+    kinds = [row[0].split()[0] for row in ways.rows]
+    assert set(kinds) >= {"reduced", "multipliers", "implicit", "springs", "damped", "stretched", "polar", "squared"}
+    words = {statement: held.split()[0].rstrip(":") for statement, held in said.rows}
+    assert len(words) == 9
+    assert words["minimal coordinates are cheaper"] == "holds"
+    assert words["cost grows as the root of the stiffness"] == "holds"
+    # spec 2: loop differences and polar products converge as one over the stiffness, |c|^2 does not
+    assert words["conditions must be elongations of springs"] == "fails"
+    assert "loop-difference and polar close" in dict(said.rows)["conditions must be elongations of springs"]
+    # a closed robot, and springs that open as one over their stiffness
+    figures = outcome.figures
+    assert figures["reduced_e_c_max"] < -13.0
+    assert figures["springs_1e07_e_c_max"] == pytest.approx(figures["springs_1e06_e_c_max"] - 1.0, abs=0.1)
+    assert (tmp_path / "report.html").stat().st_size < 12_000_000

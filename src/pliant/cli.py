@@ -15,6 +15,7 @@ from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError
 
 MOST_FIGURES = 16  # printed
+MOST_ROWS = 30  # of a table of findings in the terminal; the page has all
 MOST_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
@@ -334,7 +335,9 @@ def print_outcome(outcome: Any) -> None:
     _print_contacts(result)
     stats = result.stats
     for finding in outcome.findings:
-        print(f"{finding.title}: {finding.text}")
+        print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
+        if len(finding.rows) <= MOST_ROWS:
+            print_table(finding.columns, finding.rows)
     for words in result.warnings:
         print(f"warning: {words}")
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Figure, Finding, Panel, Setting, Variant
 from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
-from pliant.cases.spring_study import conclude_springs
+from pliant.cases.spring_study import OTHER_FORMS, conclude_springs
 from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
@@ -302,8 +302,9 @@ def variants(settings: dict[str, Any]) -> dict[str, Variant]:
         found[f"generalised-alpha {K:.0e}"] = one(
             "springs", closure_stiffness=K, integrator="generalised_alpha", step=1e-3
         )
-    for form in FORMS[1:]:
-        found[f"{form} 1e+06"] = one("springs", closure_stiffness=1e6, closure_form=form)
+    for form in OTHER_FORMS:
+        for K in (1e6, 1e7):
+            found[f"{form} {K:.0e}"] = one("springs", closure_stiffness=K, closure_form=form)
     return found
 
 
