@@ -6,10 +6,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCodeLibrary
 
-from pliant.kernels import _jit
+from pliant.kernels import _jit, _whole
 from pliant.kernels._jit import DERIVATIVE, INTEGER, REFEREE, SYSTEM, WORK, Contract, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -147,3 +149,40 @@ def test_kernels_give_the_same_uncompiled_and_bounds_checked(mode):
     for one, other in zip(usual, special, strict=True):
         assert one.split()[:2] == other.split()[:2]
         assert numbers(one) == pytest.approx(numbers(other), rel=1e-9, abs=1e-11)
+
+
+@kernel
+def thrice(x):
+    return 3.0 * x
+
+
+@kernel(DERIVATIVE)
+def tripled(system, work, t, y, ydot):
+    for i in range(len(y)):
+        ydot[i] = thrice(y[i])
+    return 0
+
+
+@kernel(DERIVATIVE)
+def nine_times(system, work, t, y, ydot):
+    for i in range(len(y)):
+        ydot[i] = thrice(thrice(y[i]))
+    return 0
+
+
+@numba.njit
+def theirs(x):
+    return thrice(x) + 1.0
+
+
+def test_helpers_that_stay_bitcode_serve_many_kernels_and_functions_of_others():
+    system, work = Pinned(empty_system()), Pinned(new_work(empty_system()))
+    ydot = np.zeros(1)
+    for function, expected in ((tripled, 6.0), (nine_times, 18.0)):
+        entry(through)(system.ref, work.ref, address(function), 0.0, np.array([2.0]), ydot)
+        assert ydot[0] == expected
+    assert theirs(2.0) == 7.0
+    if _jit.IS_COMPILED:
+        # what numba does for others is as it was
+        assert JITCodeLibrary.finalize is _whole._finalize
+        assert numba.njit(lambda x: x + 1)(1) == 2

@@ -24,6 +24,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pliant.kernels._whole import compiled_whole
 from pliant.kernels.tables import IS_COMPILED, Table
 from pliant.system.memory import empty_memory
 from pliant.system.tables import OUTPUT, empty_system, rows
@@ -136,7 +137,7 @@ def kernel(contract: Any) -> Any:
     def decorate(function: Callable[..., Any]) -> Any:
         if not IS_COMPILED:
             return function
-        with _own_cache():
+        with _own_cache(), compiled_whole(function.__qualname__):
             return numba.njit(
                 contract.signature,
                 cache=CACHE_FOLDER is not None,

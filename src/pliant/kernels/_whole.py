@@ -1,0 +1,52 @@
+"""Kernels compiled as a whole: their helpers stay bitcode until they are linked in.
+
+numba optimises every helper and emits machine code for it, though only the kernels are ever called: a quarter of the
+compile time. Uses inner parts of numba, whose version pyproject.toml pins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+
+_finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
+
+
+def _finalize_as_bitcode(library: Any) -> None:
+    """As numba's own finalize, up to what others link in; a little optimised, so that it is small."""
+    for other in dict.fromkeys(library._linking_libraries):
+        library._reload_init.update(other._reload_init)
+        library._final_module.link_in(other._get_module_for_linking(), preserve=True)
+    codegen = library._codegen
+    passes, builder = codegen._module_pass_manager(
+        loop_vectorize=False, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+    )
+    passes.run(library._final_module, builder)
+    library._finalize_dynamic_globals()
+    library._finalized = True
+
+
+def _set_env_if_emitted(codegen: Any, name: str, env: Any) -> None:
+    if codegen._engine.is_symbol_defined(name):
+        _set_env(codegen, name, env)
+
+
+@contextmanager
+def compiled_whole(name: str) -> Iterator[None]:
+    """Whatever is compiled inside, but the function of this name, is a helper. Other threads wait."""
+
+    def finalize(library: Any) -> None:
+        if library.name == name:
+            _finalize(library)
+        else:
+            _finalize_as_bitcode(library)
+
+    with global_compiler_lock:
+        JITCodeLibrary.finalize, JITCPUCodegen.set_env = finalize, _set_env_if_emitted
+        try:
+            yield
+        finally:
+            JITCodeLibrary.finalize, JITCPUCodegen.set_env = _finalize, _set_env
