@@ -8,9 +8,9 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.methods import CLOSURES, Method, find_method
+from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
-FORMS = {"elongation": 0, "loop-difference": 1, "polar": 2, "squared": 3}  # words for SpringForm
 # options of simulate and their defaults
 CLOSURE_OPTIONS: dict[str, Any] = {
     "closure": "auto",
@@ -29,7 +29,7 @@ class Closing:
     name: str = "auto"  # row of methods.CLOSURES
     stiffness: float = 1e6  # of springs [N/m, N m/rad]
     damping: float = 0.0  # of springs [N s/m, N m s/rad]
-    form: str = "elongation"  # of springs: a key of FORMS
+    form: str = "elongation"  # of springs: one of SPRING_FORMS
     prestretch: bool = False  # springs start as the multipliers would stretch them
     baumgarte: float = 0.0  # of multipliers [1/s]
 
@@ -41,7 +41,7 @@ class Closing:
         """Put addresses and numbers into work.run, where run.formulation is that of the open tree."""
         run.open_formulation = run.formulation
         run.loop_stiffness, run.loop_damping, run.baumgarte = self.stiffness, self.damping, self.baumgarte
-        run.loop_form = SpringForm(FORMS[self.form])
+        run.loop_form = SpringForm(SPRING_FORMS.index(self.form))
         self.look_at_states(run)
 
     def gives(self, integrator: str) -> bool:
@@ -116,8 +116,8 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
         if key != "closure" and key not in row.options:
             takers = ", ".join(other.name for other in CLOSURES if key in other.options)
             raise ModelError(f"{key} has no effect with closure {row.name!r}; it belongs to {takers}")
-    if options["closure_form"] not in FORMS:
-        raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(FORMS)}")
+    if options["closure_form"] not in SPRING_FORMS:
+        raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(SPRING_FORMS)}")
     if not isinstance(options["closure_prestretch"], bool):
         raise ModelError(f"closure_prestretch: {options['closure_prestretch']!r} found; give true or false")
     family = scheme.module.rpartition(".")[2]

@@ -10,13 +10,13 @@ from typing import Any
 
 from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
-from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.files import make_folder
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
 from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
+from pliant.model.loops import SPRING_FORMS
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.result import Result
@@ -39,7 +39,7 @@ RUN_SETTINGS = {
     "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
     "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),
     "closure_damping": Setting(0.0, "of virtual springs", "N s/m, N m s/rad"),
-    "closure_form": Setting("elongation", "whose springs they are", choices=tuple(FORMS)),
+    "closure_form": Setting("elongation", "whose springs they are", choices=SPRING_FORMS),
     "closure_prestretch": Setting(False, "virtual springs start stretched as the reactions ask"),
     "baumgarte": Setting(0.0, "rate at which multipliers close what is open", "1/s"),
 }

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from pliant.cases.case import Case, Figure, Finding, Panel, Setting, Variant
 from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
 from pliant.cases.spring_study import OTHER_FORMS, conclude_springs
-from pliant.closing import FORMS
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material
 from pliant.model.joints import Joint
-from pliant.model.loops import Loop
+from pliant.model.loops import SPRING_FORMS, Loop
 from pliant.model.model import Model, Output
 from pliant.model.quantities import Vector
 from pliant.model.signals import Table
@@ -32,7 +31,7 @@ SETTINGS = {
     "stiffness": Setting(1e6, "of the virtual springs", "N/m", low=1e-6),
     "damping": Setting(0.0, "of the virtual springs", "N s/m", low=0.0),
     "prestretch": Setting(False, "springs start stretched as the reactions ask"),
-    "constraint_form": Setting("elongation", "whose springs they are", choices=tuple(FORMS)),
+    "constraint_form": Setting("elongation", "whose springs they are", choices=SPRING_FORMS),
     "r0": Setting(0.05, "size of the rose", "m", low=0.0),
     "profile": Setting("uniform", "uniform, or every lap from rest to rest", choices=("uniform", "quintic")),
     "links": Setting("rigid", "rigid links, or beams that bend", choices=("rigid", "flexible")),

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.cases.case import Finding, Lines
-from pliant.closing import FORMS
+from pliant.model.loops import SPRING_FORMS
 
 Figures = Mapping[str, float]
 LN10 = float(np.log(10.0))
 ALPHA = "generalised-alpha"
-OTHER_FORMS = tuple(form for form in FORMS if form != "elongation")
+OTHER_FORMS = tuple(form for form in SPRING_FORMS if form != "elongation")
 CONVERGES = 0.8  # decades by which e_c falls in one of the stiffness
 COLUMNS = ("run", "evaluations", "times real time", "e_c max", "e_p max", "error of reactions")
 

@@ -10,6 +10,7 @@ from pliant.model.messages import listed, refuse
 from pliant.model.quantities import Name, Positive, Vector, described, without_direction
 
 LoopKind = Literal["revolute", "prismatic", "spherical", "universal", "fixed", "distance", "point-on-line"]
+SPRING_FORMS = ("elongation", "loop-difference", "polar", "squared")  # words for SpringForm, of virtual springs
 WITH_AXIS = ("revolute", "prismatic", "point-on-line")
 
 
