@@ -1,5 +1,7 @@
 """Closed loops: every closure moves the same mechanism, as absolute coordinates and closed forms do."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -490,6 +492,45 @@ def test_more_conditions_than_lanes_accelerate_alike_over_every_formulation(form
     assert np.max(np.abs(loops.jacobian(q) @ found + loops.second_rates(q, v))) < 1e-10 * np.max(np.abs(wanted))
 
 
+@pytest.mark.parametrize("form", ["elongation", "loop-difference", "polar", "squared"])
+def test_prestretched_springs_of_every_form_begin_with_the_reactions_of_the_closed_robot(form):
+    """spec 2: lambda(0); the polar form also pulls at its place, by c/p."""
+    stretched = {"closure_stiffness": 1e7, "closure_form": form, "closure_prestretch": True}
+    found = run_robot("springs", 1e-3, integrator="dop853", **stretched)
+    exact = exact_motion(ROBOT, np.zeros(1), 0.05, "uniform").multipliers[0].reshape(3, 2)
+    for leg in range(3):
+        # in axes of the lower link
+        turn = found.q[0, 2 * leg] + found.q[0, 2 * leg + 1]
+        c, s = np.cos(turn), np.sin(turn)
+        x, y = found.outputs[f"reaction_leg{leg + 1}"][0, :2]
+        near = {"polar": 1e-4, "squared": 0.05}.get(form, 1e-6)
+        assert [c * x - s * y, s * x + c * y] == pytest.approx(exact[leg], abs=near * np.max(np.abs(exact)))
+
+
+def test_motors_go_on_lap_after_lap():
+    model = rose_robot(r0=0.02)
+    found = pliant.simulate(model, 9.0, rtol=1e-9, atol=1e-11, closure="multipliers")
+    end = on_path(model, np.array([9.0]), r0=0.02)[0][0]
+    assert found.q[-1] == pytest.approx(end, abs=1e-7)
+
+
+def test_motors_of_stiff_beams_are_those_of_rods():
+    """A beam has the inertia m l^2 / 12, whatever I1 and I2 say: the robot that is almost rigid stays on its path."""
+    case = CASES["parallel-3rrr"]
+    settings = {"links": "flexible", "m1": 6.0, "m2": 8.0, "I1": 0.3, "bending_stiffness": 2e5}
+    found = pliant.simulate(case.build(case.resolve(settings)), 0.1, rtol=1e-7, atol=1e-9)
+    assert case.figures(found)["e_p_max"] < -6.5
+    assert found.outputs["torque1"][0, 0] == pytest.approx(case.figures(found)["tau0_1"], abs=1e-9)
+
+
+def test_runs_of_the_study_differ_only_in_what_their_names_say():
+    case = CASES["parallel-3rrr"]
+    given = {"method": "all", "damping": "1000", "prestretch": "true", "constraint_form": "polar", "stiffness": "123"}
+    plain, asked = (case.variants(case.resolve(settings)) for settings in ({"method": "all"}, given))
+    assert {label: one.options for label, one in asked.items()} == {label: one.options for label, one in plain.items()}
+    assert set(case.idle(case.resolve(given))) >= set(given) - {"method"}
+
+
 def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
     from pliant.job import prepare_job, run_job
 
@@ -509,3 +550,5 @@ def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
     assert figures["reduced_e_c_max"] < -13.0
     assert figures["springs_1e07_e_c_max"] == pytest.approx(figures["springs_1e06_e_c_max"] - 1.0, abs=0.1)
     assert (tmp_path / "report.html").stat().st_size < 12_000_000
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [finding["title"] for finding in summary["findings"]] == [ways.title, said.title]

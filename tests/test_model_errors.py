@@ -98,6 +98,8 @@ OBJECTS = [
     ("signal that is text", lambda: hinge(motor="sine"), ["motor", '"sine" is no signal', "number"]),
     ("ramp backwards", lambda: Ramp(2.0, 1.0), ["end 1.0 s is not after start 2.0 s"]),
     ("table out of order", lambda: Table((0, 2, 1), (0, 0, 0)), ["times must increase", "1.0 follows 2.0"]),
+    ("table repeats", lambda: Table((0, 1, 2), (0, 1, 2), smooth=True, repeats=True), ["ends with 2", "begins with 0"]),
+    ("table repeats coarsely", lambda: Table((0, 1, 2), (0, 1, 0), repeats=True), ["smooth = true"]),
     ("table uneven", lambda: Table((0, 1), (0, 1, 2)), ["2 times but 3 values"]),
     # joints
     ("wrong kind", lambda: hinge(kind="revolut"), ["joint 'elbow': kind", "did you mean 'revolute'?", "prismatic"]),

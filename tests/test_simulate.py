@@ -224,6 +224,20 @@ def test_table_is_the_cubic_spline_and_chirp_sweeps_its_rate():
     assert result.outputs["chirp"][:, 0] == pytest.approx(np.sin(phase), abs=1e-12)
 
 
+@pytest.mark.parametrize("first", [0.0, -0.3, 0.2])
+def test_table_that_repeats_is_the_periodic_signal_it_samples(first):
+    period = 2.0 * np.pi / 5.0
+    t = first + np.linspace(0.0, period, 2001)
+    values = np.sin(5.0 * t)
+    values[-1] = values[0]
+    table = Table(tuple(t.tolist()), tuple(values.tolist()), smooth=True, repeats=True)
+    ends = [
+        pliant.simulate(pendulum(motor=motor), 6.0, rtol=1e-10, atol=1e-12).q[-1]
+        for motor in (table, pliant.Sine(omega=5.0))
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
+
+
 def test_compliant_limit_bounces_as_a_spring():
     """A cart at speed v meets a stop of stiffness k: contact lasts pi sqrt(m/k), depth v sqrt(m/k)."""
     m, k, v = 2.0, 800.0, 1.5

@@ -127,6 +127,12 @@ def prepare_job(
     title = f"{name}: {case.title}" if case else model.name
     idle = case.idle(settings) if case else {}
     notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
+    chosen = case.options(settings) if case else {}
+    notes += tuple(
+        f"{key} = {options[key]} is used in place of {chosen[key]}, which the settings of the case choose"
+        for key in assignments
+        if key not in given and key in chosen and options[key] != chosen[key]
+    )
     return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
 
 
@@ -171,7 +177,8 @@ def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
     """summary.json, result.nc (of variants one each) and report.html."""
     job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
-    save_summary(job.out / "summary.json", job.name, used, figures, result)
+    tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]
+    save_summary(job.out / "summary.json", job.name, used, figures, result, tables)
     result.save(job.out / "result.nc")
     others = list(variants.items())[1:]
     for label, other in others if len(others) < MOST_REPORTED else ():

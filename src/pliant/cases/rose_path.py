@@ -14,6 +14,7 @@ from pliant.model.bodies import Surface
 
 Array = NDArray[np.float64]
 LAP = 2.0  # [s]
+STRETCHED = 1e-12  # of the cosine of an elbow
 ANGLES = np.deg2rad([210.0, 330.0, 90.0])  # of base joints and platform vertices
 
 
@@ -89,7 +90,9 @@ def out_of_reach(robot: Robot, p: Array) -> tuple[int, int] | None:
     """(row, leg) where a leg first cannot reach its vertex; None: everywhere it can."""
     d = p[:, None, :] + robot.vertices - robot.pivots
     far = np.linalg.norm(d, axis=2)
-    bad = (far > robot.l1 + robot.l2) | (far < abs(robot.l1 - robot.l2))
+    # a leg that is stretched or folded has no Jacobian
+    cosine = (far**2 - robot.l1**2 - robot.l2**2) / (2.0 * robot.l1 * robot.l2)
+    bad = ~(np.abs(cosine) < 1.0 - STRETCHED)
     rows = np.flatnonzero(bad.any(axis=1))
     return (int(rows[0]), int(np.argmax(bad[rows[0]]))) if len(rows) else None
 

@@ -94,11 +94,14 @@ def _statements(found: Mapping[str, Figures]) -> list[tuple[str, str]]:
         (
             "reactions follow from the springs",
             f"{_word(bool(np.all(off[stiff] < 0.1)))} without damping: off by {off[stiff].min():.2g} to "
-            f"{off[stiff].max():.2g} from 1e4 on; damping sqrt(K): {_list(damped)}; pre-stretched: {_list(stretched)}",
+            f"{off[stiff].max():.2g} from 1e4 on; damping sqrt(K): {_list(damped)}; pre-stretched: {_list(stretched)}"
+            if len(off)
+            else "cannot be judged: no forces act on this path",
         ),
         (
             "too stiff springs lose accuracy",
-            f"{_word(e_p[-1] > e_p[-2] + 0.1)} with this step control: e_p {e_p[-2]:.2f} at 1e7, {e_p[-1]:.2f} at 1e8",
+            f"{_word(e_p[-1] > e_p[-2] + 0.1)} with this step control: e_p {e_p[-2]:.2f} at 1e7, {e_p[-1]:.2f} at 1e8"
+            + (f"; but of pre-stretched ones the reactions do: {_list(stretched)}" if _worsens(stretched) else ""),
         ),
         (
             "conditions must be elongations of springs",
@@ -118,6 +121,11 @@ def _statements(found: Mapping[str, Figures]) -> list[tuple[str, str]]:
             f"{_word(least < 0.1 * plain['evaluations'])}: {least:.0f} evaluations against {plain['evaluations']:.0f}",
         ),
     ]
+
+
+def _worsens(series: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the stiffest is worse than the one before."""
+    return len(series[1]) > 1 and bool(series[1][-1] > 2.0 * series[1][-2])
 
 
 def _word(is_so: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def save_summary(path: Path, case: str, settings: dict[str, Any], figures: dict[str, Any], result: Result) -> None:
-    """Write summary.json: {case, settings, figures, contacts, audit, stats} and how the run ended."""
+def save_summary(
+    path: Path,
+    case: str,
+    settings: dict[str, Any],
+    figures: dict[str, Any],
+    result: Result,
+    findings: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, tables of findings."""
     contacts = [dict(zip(result.contacts.dtype.names, row.tolist(), strict=True)) for row in result.contacts]
     summary = {
         "case": case,
@@ -70,5 +78,6 @@ def save_summary(path: Path, case: str, settings: dict[str, Any], figures: dict[
         "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
         "status": result.status,
         "reason": result.reason,
+        "findings": findings,
     }
     write_whole(path, json.dumps(plain(summary), indent=2) + "\n")

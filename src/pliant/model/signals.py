@@ -33,6 +33,9 @@ class _Algebra:
         return _sum(other, -self)
 
 
+SAME = 1e-9  # of the largest value: ends of a table that repeats
+
+
 @described
 class Constant(_Algebra):
     """The same value at all times."""
@@ -113,12 +116,14 @@ class Table(_Algebra):
     """Values at given times, joined by a cubic spline (two continuous derivatives); constant before and after.
 
     ends: "not-a-knot" (default), "natural" (no curvature) or "clamped" (no slope) at both ends. smooth: the table is so
-    fine that steps may pass its times; else each step ends at the next of them."""
+    fine that steps may pass its times; else each step ends at the next of them. repeats: it begins anew where it ends,
+    for ever."""
 
     times: Annotated[tuple[Number, ...], Field(min_length=2)]  # [s]
     values: Annotated[tuple[Number, ...], Field(min_length=2)]  # one per time
     ends: Literal["not-a-knot", "natural", "clamped"] = "not-a-knot"  # of the spline
     smooth: bool = False  # steps need not end at its times
+    repeats: bool = False  # begins anew where it ends
     kind: Literal["table"] = "table"  # of signal
 
     def __post_init__(self) -> None:
@@ -127,6 +132,15 @@ class Table(_Algebra):
         for before, after in zip(self.times, self.times[1:], strict=False):
             if after <= before:
                 raise ValueError(f"times must increase, but {after} follows {before}; sort them and drop doubles")
+        if self.repeats:
+            jump, size = abs(self.values[-1] - self.values[0]), max(map(abs, self.values))
+            if jump > SAME * size:
+                raise ValueError(
+                    f"the table repeats, but ends with {self.values[-1]:g} where it begins with {self.values[0]:g}; "
+                    "give the first value again as the last"
+                )
+            if not self.smooth:
+                raise ValueError("a table that repeats must be fine enough for smooth = true; say so")
 
 
 @described

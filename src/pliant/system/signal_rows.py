@@ -75,9 +75,11 @@ class SignalRows:
 
         times = np.array(signal.times)
         spline = CubicSpline(times, signal.values, bc_type=signal.ends)
-        self.kinks.update((times[0], times[-1]) if signal.smooth else times.tolist())
+        if not signal.repeats:
+            self.kinks.update((times[0], times[-1]) if signal.smooth else times.tolist())
         first = len(self.pool)
         self.pool.extend(times.tolist())
         self.pool.extend(spline.c.T.ravel().tolist())
         ends = {"a": signal.values[0], "b": signal.values[-1], "c": float(signal.smooth)}
+        ends["d"] = float(times[-1] - times[0]) if signal.repeats else 0.0
         return {"kind": SignalKind.TABLE, "first": first, "count": len(times), **ends}

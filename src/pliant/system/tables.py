@@ -31,7 +31,9 @@ class SignalKind(IntEnum):
     CYCLOID = 3  # as RAMP, but with zero rate and zero second derivative at both ends
     SINE = 4  # a + b sin(c t + d)
     CHIRP = 5  # a + b sin(phase), rate of phase going from c to d while t goes from e to f (and staying there)
-    TABLE = 6  # cubic pieces in the pool: knots, then four coefficients per piece; a before, b after, c = 1: smooth
+    # cubic pieces in the pool: knots, then four coefficients per piece; a before, b after, c = 1: smooth, d: its period
+    # where it repeats, else 0
+    TABLE = 6
     SUM = 7  # of `count` earlier signals, listed in links
     PRODUCT = 8
 

@@ -43,14 +43,18 @@ def chirp_phase(signal, t, segment):
 def table_value(signal, x, pool, t, segment):
     """Cubic piece of the table; constant outside. Searched for only where neither the last piece nor a guess holds."""
     knots, pieces, last = signal.first, signal.first + signal.count, signal.count - 1
-    if segment < pool[knots]:
+    if signal.d > 0.0:
+        # rounding may leave it a little outside, where the outermost piece goes on
+        shift = math.floor((segment - pool[knots]) / signal.d) * signal.d
+        t, segment = t - shift, segment - shift
+    elif segment < pool[knots]:
         return signal.a, 0.0, 0.0
-    if segment >= pool[knots + last]:
+    elif segment >= pool[knots + last]:
         return signal.b, 0.0, 0.0
     if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
         # as if knots were even
         share = (segment - pool[knots]) / (pool[knots + last] - pool[knots])
-        x.piece = min(int(last * share), last - 1)
+        x.piece = max(0, min(int(last * share), last - 1))
     if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
         low, high = 0, last
         while high - low > 1:
