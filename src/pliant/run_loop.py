@@ -23,6 +23,9 @@ from pliant.system.status import Status
 
 Array = NDArray[np.float64]
 FIRST_WORK = 20000  # steps times velocities before the first look
+# what putting speeds back on the loops may change, which is about the error of a step
+PROJECTED = 1e3  # tolerances
+MOST_PROJECTED = 0.1  # of the speeds
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
 
@@ -118,6 +121,9 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run = work.run[0]
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
+    is_fixed = options["step"] is not None
+    run.projection = MOST_PROJECTED if is_fixed else min(MOST_PROJECTED, PROJECTED * options["rtol"])
+    run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
     n_z = int(system.world[0].n_z)
     memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),

@@ -216,7 +216,14 @@ def events_of(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Even
     return tuple(Event(names[k], t, "rising" if direction > 0 else "falling") for k, direction, t in log if names[k])
 
 
-BREAKDOWNS = (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.NOT_CONVERGED, Status.NOT_CLOSED, Status.SINGULAR_LOOP)
+BREAKDOWNS = (
+    Status.STEP_TOO_SMALL,
+    Status.TOO_MANY_STEPS,
+    Status.NOT_FINITE,
+    Status.NOT_CONVERGED,
+    Status.NOT_CLOSED,
+    Status.SINGULAR_LOOP,
+)
 
 
 def why(handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array) -> str:

@@ -64,6 +64,8 @@ LOOP = np.dtype(
         ("error_old", np.float64),  # of the step before
         ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: the loop's controller decides
         ("stiffness", np.float64),  # h times the largest eigenvalue, as explicit steppers see it; filled if it watches
+        ("stall_t", np.float64),  # [s] where progress was looked at last, and after how many steps
+        ("stall_steps", np.int64),
         ("n_stiff", np.int64),  # steps at the bound of stability since ..
         ("n_mild", np.int64),  # .. so many in a row were not
         # recorded so far: Python copies the buffers away and resets these four to 0

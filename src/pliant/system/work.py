@@ -127,6 +127,8 @@ RUN = np.dtype(
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
         ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
         ("compliance", np.float64),  # 1 / loop_stiffness where given multipliers are those of springs, else 0 [m/N]
+        ("projection", np.float64),  # part of the speeds that putting them back on the loops may change
+        ("projection_floor", np.float64),  # and what it may change at rest [1/s]
         ("baumgarte", np.float64),  # rate at which what is open closes, 0: not at all [1/s]
         ("prepare", np.int64),  # address of the STATE kernel of kinematics and forces
         ("set_phase", np.int64),  # address of the STATE kernel of the phase that a state alone tells

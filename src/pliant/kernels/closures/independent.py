@@ -165,7 +165,11 @@ def choose_anew(system, work, q, v):
     has_all = before == len(system.closings)
     if has_all and least_pivot(system, work) > STILL_GOOD * run.least_pivot:
         return OK
-    return SINGULAR_LOOP if choose_here(system, work) < before else OK
+    if choose_here(system, work) >= before:
+        return OK
+    # the step is tried again, with as many as before
+    run.n_dependent = before
+    return SINGULAR_LOOP
 
 
 @kernel(DERIVATIVE)

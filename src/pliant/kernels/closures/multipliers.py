@@ -156,6 +156,15 @@ def correct_once(system, work, is_rate, w):
     add_lifted(work, r, x, w)
 
 
+@routine
+def largest_speed(system, v):
+    """Largest velocity: 1 is one radian, or the size of the model, a second."""
+    largest = 0.0
+    for j in range(len(v)):
+        largest = max(largest, abs(v[j]) / system.dofs[j].reach)
+    return largest
+
+
 @kernel(DERIVATIVE)
 def project(system, work, t, y, ydot):
     """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
@@ -165,7 +174,7 @@ def project(system, work, t, y, ydot):
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status != OK:
         return status
-    q_new, w = work.qdot, work.vdot
+    q_new, w, changed = work.qdot, work.vdot, 0.0
     for is_rate in (False, True):
         before = math.inf
         for _ in range(MOST_CORRECTIONS):
@@ -178,6 +187,7 @@ def project(system, work, t, y, ydot):
             before = error
             correct_once(system, work, is_rate, w)
             if is_rate:
+                changed += largest_speed(system, w)
                 for j in range(world.n_v):
                     v[j] += w[j]
             else:
@@ -186,6 +196,9 @@ def project(system, work, t, y, ydot):
                     q[i] = q_new[i]
         if not error < 1e-6:
             return NOT_CLOSED
+    # more than the errors of a step: beside a singular pose this would be the way onto another branch
+    if changed > work.run[0].projection * largest_speed(system, v) + work.run[0].projection_floor:
+        return NOT_CLOSED
     status = choose_anew(system, work, q, v)
     if status != OK:
         return status

@@ -30,6 +30,8 @@ MAX_REDOS = 6  # steps to land on one event
 MAX_STANDING = 100  # events in a row at one instant
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
+STALL_STEPS = 1000  # whose progress is watched
+STALLED = 1e-9  # of t_end: progress of so many steps that is none
 STABLE = 6.1  # h times eigenvalue at the bound of stability of DOP853
 MOST_MILD = 6  # steps off that bound that forget those at it
 
@@ -325,6 +327,15 @@ def watch(loop):
 
 
 @routine
+def has_stalled(loop):
+    """Whether many steps have come nowhere, as beside a singularity that rounding blurs."""
+    if loop.is_fixed == 1 or loop.n_steps < loop.stall_steps + STALL_STEPS:
+        return False
+    before, loop.stall_t, loop.stall_steps = loop.stall_t, loop.t, loop.n_steps
+    return loop.t - before < STALLED * loop.t_end
+
+
+@routine
 def one_step(system, work, memory):
     """One accepted step with the event that may end it."""
     loop = memory.loop[0]
@@ -350,6 +361,8 @@ def one_step(system, work, memory):
         if loop.watches > 0:
             watch(loop)
         record_row(loop, memory.y, work.inputs, memory.rows)
+        if has_stalled(loop):
+            return STEP_TOO_SMALL
     if memory.fired.shape[0] > 0:
         events.take(memory.event_values, G, events.G_START)
     if loop.target >= 0:
