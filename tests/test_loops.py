@@ -552,3 +552,117 @@ def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 12_000_000
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert [finding["title"] for finding in summary["findings"]] == [ways.title, said.title]
+
+
+# --- what callers may get wrong ---------------------------------------------------------------------------------------
+
+
+def bar(**settings):
+    case = CASES["four-bar"]
+    return case.build(case.resolve(settings))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"motor": 1.0}, "give .value, rate, acceleration."),
+        ({"motor": (1.0, 1.0)}, "shapes .*give .value, rate, acceleration."),
+        ({"motor": ("x", 1.0, 0.0)}, "give .value, rate, acceleration."),
+        ({"motor": (NAN, 1.0, 0.0)}, "value is not finite"),
+        ({"motor": ([1.0, 1.1, 1.2], [1.0, 1.0], [0.0, 0.0, 0.0])}, "paths of 2, 3 rows"),
+        ({}, "no joint does not tell the whole motion: 1 freedom"),
+        ({"motor": (1.0, 0.0, 1.0), "pivot": (None, 0.0, 0.0)}, "accelerations given tear loop 'pin' apart"),
+    ],
+)
+def test_motions_that_cannot_be_completed_are_refused(given, told):
+    model = bar()
+    q = assemble(model)[0]
+    given = {
+        name: three if not isinstance(three, tuple) else tuple(q[2] if x is None else x for x in three)
+        for name, three in given.items()
+    }
+    with pytest.raises(ModelError, match=told):
+        pliant.closed_motion(model, given)
+
+
+def test_motor_forces_of_what_is_no_motion_are_refused():
+    model = bar()
+    q, _ = assemble(model)
+    still = np.zeros(3)
+    with pytest.raises(ModelError, match=r"q is no pose of the mechanism: loop 'pin'"):
+        pliant.motor_forces(model, still, still, still, motors="motor")
+    with pytest.raises(ModelError, match=r"v is no motion of it: loop 'pin'"):
+        pliant.motor_forces(model, q, np.ones(3), still, motors="motor")
+    with pytest.raises(ModelError, match=r"accelerations given tear loop 'pin'"):
+        pliant.motor_forces(model, q, still, np.array([1.0, 0.0, 0.0]), motors=["motor"])
+    with pytest.raises(ModelError, match=r"motors: no joint 'moter'"):
+        pliant.motor_forces(model, q, still, still, motors="moter")
+    assert np.isfinite(pliant.motor_forces(model, q, still, still, motors="motor").tau).all()
+
+
+@pytest.mark.parametrize("value", [NAN, (1.0, 2.0), "thirty", None])
+def test_values_to_be_kept_are_numbers(value):
+    with pytest.raises(ModelError, match=r"keep: 'motor': .*motor"):
+        assemble(bar(), keep={"motor": value})
+
+
+def test_values_to_be_kept_may_be_degrees_and_one_joint_a_word():
+    model = bar()
+    assert assemble(model, keep={"motor": "50 deg"})[0][0] == pytest.approx(np.deg2rad(50.0), abs=1e-15)
+    assert assemble(model, keep="motor")[0][0] == model.q0[0]
+
+
+def test_a_crank_that_turns_round_is_assembled_from_any_guess():
+    """Grashof: crank .3, others .9, .7, ground 1: every crank angle closes, beside stretched poses, too."""
+    model, rng = bar(), np.random.default_rng(1)
+    loops = Loops(prepare(model))
+    for _ in range(200):
+        guess = rng.uniform(-np.pi, np.pi, 3)
+        q, _ = assemble(model, guess)
+        assert q[0] == guess[0]
+        assert np.max(np.abs(loops.errors(q, np.zeros(3))[0])) < 1e-12
+    stretched, _ = assemble(model, np.zeros(3), keep=())
+    assert np.max(np.abs(loops.errors(stretched, np.zeros(3))[0])) < 1e-12
+
+
+@pytest.mark.parametrize("closure", ["multipliers", "reduced"])
+def test_a_mechanism_driven_into_its_dead_point_says_so_at_once(closure):
+    """crank .8 turns until coupler and rocker are stretched: 1 + .64 - 1.6 cos = 1.6^2."""
+    found = pliant.simulate(bar(crank=0.8, drive="speed"), 1.0, closure=closure)
+    when = (np.arccos((1.64 - 1.6**2) / 1.6) - 1.0) / (2.0 * np.pi)
+    assert "singular pose (loop 'pin')" in found.reason
+    assert found.t[-1] == pytest.approx(when, abs=1e-6)
+    assert found.stats["steps"] < 20_000
+
+
+def scissor(stages, length=0.6, start=0.6):
+    """Pairs of bars pinned in their middles, pair upon pair; the foot of the first slides on x."""
+    bodies, joints, loops, half = [], [], [], 0.5 * length
+    for k in range(stages):
+        turning = (0.001, 0.5 * length**2 / 12.0, 0.5 * length**2 / 12.0)
+        bodies += [Body(f"a{k}", mass=0.5, shape=Rod(length)), Body(f"b{k}", mass=0.5, inertia=turning)]
+        below = Frame(f"b{k - 1}", (-half, 0, 0)) if k else "world"
+        joints.append(Joint(f"a{k}", "revolute", f"a{k}", parent=below, q0=2.0 * start if k else start))
+        joints.append(Joint(f"b{k}", "revolute", f"b{k}", parent=Frame(f"a{k}", (half, 0, 0)), q0=-2.0 * start))
+        foot = Frame(f"b{k}", (half, 0, 0))
+        if k == 0:
+            loops.append(Loop("slide", "point-on-line", first="world", second=foot, axis=(1, 0, 0)))
+        else:
+            loops.append(Loop(f"pin{k}", "revolute", first=Frame(f"a{k - 1}", (length, 0, 0)), second=foot))
+    return Model("scissor", tuple(bodies), tuple(joints), loops=tuple(loops), gravity=(0, -9.81, 0))
+
+
+def test_bars_that_all_lie_on_each_other_do_not_end_up_in_silence_on_another_branch():
+    """A scissor lift of three stages falls flat: symmetric after that, or ended with the reason."""
+    model = scissor(3)
+    for options in ({}, {"rtol": 1e-10}, {"formulation": "denoc"}, {"closure": "reduced"}, {"rtol": 1e-7}):
+        found = pliant.simulate(model, 1.0, **options)
+        if found.is_ok:
+            assert found.q[-1, 1::2] == pytest.approx(-2.0 * found.q[-1, 0] * np.array([1.0, 1.0, 1.0]), abs=1e-4)
+            assert found.audit["energy_residual"] < 1e-5
+        else:
+            assert "singular pose" in found.reason
+            assert found.t[-1] == pytest.approx(0.6466, abs=1e-3)

@@ -13,6 +13,7 @@ from pliant.errors import ModelError
 from pliant.loop_conditions import CLOSED, OPEN, Loops
 from pliant.model.messages import listed
 from pliant.model.model import Model
+from pliant.model.quantities import parse_angle
 from pliant.model.tree import kept_velocities
 from pliant.states import as_state
 
@@ -38,7 +39,7 @@ def assemble(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     *,
-    keep: Collection[str] | Mapping[str, float] | None = None,
+    keep: str | Collection[str] | Mapping[str, ArrayLike] | None = None,
 ) -> tuple[Array, Array]:
     """(q, v) on the loops, as near as may be to those given (default: the model's start).
 
@@ -47,16 +48,30 @@ def assemble(
     kinematics: keep the platform."""
     handle = prepare(model)
     q, v = as_state(model, model.q0 if q is None else q, model.v0 if v is None else v)
-    keep = model.keep if keep is None else keep
+    keep = model.keep if keep is None else (keep,) if isinstance(keep, str) else keep
     chosen = kept_velocities(model, keep)
     if isinstance(keep, Mapping):
         for name, value in keep.items():
-            q[_columns(model, name)] = value
+            part = _columns(model, name)
+            q[part] = _values(model, f"keep: {name!r}", part, value)
+        q = as_state(model, q, v)[0]
     if not model.loops:
         return q, v
     loops = Loops(handle)
     q, v = on_signals(handle, q, v)
     return closed_start(loops, q, v, loops.is_free & ~chosen)
+
+
+def _values(model: Model, what: str, part: slice, given: ArrayLike) -> Array:
+    """Numbers for some coordinates; angles also as text: "30 deg"."""
+    names = model.coordinates[part]
+    try:
+        numbers = np.atleast_1d(np.asarray(parse_angle(given) if isinstance(given, str) else given, float))
+    except (TypeError, ValueError):
+        raise ModelError(f"{what}: {given!r} is no number; give {len(names)} for {listed(names)}") from None
+    if numbers.shape != (len(names),) or not np.all(np.isfinite(numbers)):
+        raise ModelError(f"{what}: {given!r} found; give {len(names)} finite numbers: {listed(names)}")
+    return numbers
 
 
 def _columns(model: Model, name: str) -> slice:

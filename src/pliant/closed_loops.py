@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from pliant.model.tree import kept_velocities
 from pliant.states import as_state, as_vector
 
 Array = NDArray[np.float64]
+TORN = 1e-6  # of the size of the model, per unit of speed or acceleration: a loop that is not closed
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,15 @@ def closed_motion(
             raise ModelError(
                 f"closed_motion: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}"
             )
-    parts = {name: [np.asarray(x, float) for x in three] for name, three in given.items()}
     links = {link.joint.name: link for link in model.links}
-    count = max((x.shape[0] for name, three in parts.items() for x in three if _is_path(x, links[name])), default=0)
+    parts = {name: _three(name, three, len(links[name].joint.row.coordinates)) for name, three in given.items()}
+    counts = {x.shape[0] for name, three in parts.items() for x in three if _is_path(x, links[name])}
+    if len(counts) > 1:
+        found = listed(map(str, sorted(counts)))
+        raise ModelError(f"closed_motion: paths of {found} rows found; give all the same number of rows")
+    count = counts.pop() if counts else 0
+    if t is not None and np.shape(t) != (count,) and count:
+        raise ModelError(f"closed_motion: t has shape {np.shape(t)}; give one time per row, ({count},)")
     handle = prepare(model)
     loops = Loops(handle)
     guess = as_state(model, model.q0 if q is None else q, model.v0)[0]
@@ -64,10 +72,70 @@ def closed_motion(
                 raise
             when = f"from t = {np.asarray(t, float)[k]:.9g} s on" if t is not None else f"from row {k} on"
             raise ModelError(f"the path leaves what the mechanism reaches {when}: {error}") from None
+        if k == 0:
+            _check_completeness(loops, x, free, list(given))
         rows.append((x, v, completed_acceleration(loops, x, v, vdot, free)))
+        _check_acceleration(loops, *rows[-1])
         guess = x
     qs, vs, accelerations = (np.array([row[i] for row in rows]) for i in range(3))
     return (qs, vs, accelerations) if count else (qs[0], vs[0], accelerations[0])
+
+
+def _three(name: str, given: Any, width: int) -> list[Array]:
+    """(value, rate, acceleration) of a joint, each one number per coordinate or rows of them."""
+    expected = "a number" if width == 1 else f"{width} numbers"
+    wanted = f"give (value, rate, acceleration), each {expected} or rows of them"
+    try:
+        three = [np.asarray(x, float) for x in given]
+    except (TypeError, ValueError):
+        raise ModelError(f"closed_motion: {name!r}: {given!r} found; {wanted}") from None
+    shapes = [x.shape for x in three]
+    if len(three) != 3 or any(x.ndim > 2 or (x.shape[-1:] != (width,) and (width > 1 or x.ndim == 2)) for x in three):
+        raise ModelError(f"closed_motion: {name!r}: shapes {listed(map(str, shapes))} found; {wanted}")
+    for x, what in zip(three, ("value", "rate", "acceleration"), strict=True):
+        if not np.all(np.isfinite(x)):
+            raise ModelError(f"closed_motion: {name!r}: {what} is not finite; give finite numbers")
+    return [x[:, 0] if x.ndim == 2 and width == 1 else x for x in three]
+
+
+def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: list[str]) -> None:
+    """What is given tells the motion of every joint; beams may bend besides."""
+    if loops.model.has_modes:
+        return
+    values = np.linalg.svd(loops.jacobian(q)[:, free] / loops.scales[:, None], compute_uv=False)
+    missing = int(free.sum()) - int(np.sum(values > 1e-8 * max(values.max(initial=0.0), 1e-300)))
+    if missing > 0:
+        raise ModelError(
+            f"closed_motion: {listed(given) or 'no joint'} does not tell the whole motion: {missing} freedom(s) of the "
+            f"other {int(free.sum())} velocities are left; give the motion of more joints"
+        )
+
+
+def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array) -> None:
+    gap = np.abs(loops.jacobian(q) @ vdot + loops.second_rates(q, v)) / loops.scales
+    size = max(1.0, float(np.max(np.abs(vdot), initial=0.0)), float(np.max(v**2, initial=0.0)))
+    if np.max(gap, initial=0.0) > TORN * size:
+        raise ModelError(
+            f"model {loops.model.name!r}: the accelerations given tear loop {_worst(loops, gap)!r} apart; give those "
+            "of fewer joints, or such as belong together"
+        )
+
+
+def _worst(loops: Loops, gap: Array) -> str:
+    """The loop of the largest gap."""
+    return loops.model.loops[int(loops.handle.system.closings[int(np.argmax(gap))].loop)].name
+
+
+def _check_on_loops(loops: Loops, q: Array, v: Array) -> None:
+    """A motion of the mechanism, to the digits that virtual springs leave."""
+    values, rates = (np.abs(x) / loops.scales for x in loops.errors(q, v))
+    speed = max(1.0, float(np.max(np.abs(v), initial=0.0)))
+    for gap, size, what in ((values, 1.0, "q is no pose of the mechanism"), (rates, speed, "v is no motion of it")):
+        if np.max(gap, initial=0.0) > TORN * size:
+            raise ModelError(
+                f"model {loops.model.name!r}: {what}: loop {_worst(loops, gap)!r} is not closed (by "
+                f"{np.max(gap):.2g}, where 1 is the size of the model); take them from closed_motion or assemble"
+            )
 
 
 def _is_path(x: Array, link: object) -> bool:
@@ -97,12 +165,12 @@ def motor_forces(
     v: ArrayLike,
     vdot: ArrayLike,
     *,
-    motors: Sequence[str] | None = None,
+    motors: str | Sequence[str] | None = None,
     t: float = 0.0,
 ) -> MotorForces:
     """Forces of the motors (joints by name; default: those that have one) and multipliers of the loops that let the
     mechanism move like this, beside what the model itself carries. With more motors than needed: the least forces."""
-    names = motor_names(model) if motors is None else list(motors)
+    names = motor_names(model) if motors is None else [motors] if isinstance(motors, str) else list(motors)
     if not names:
         raise ModelError(
             f"model {model.name!r} has loops: say which joints are driven, motors=[...], or give joints a motor; "
@@ -110,10 +178,12 @@ def motor_forces(
         )
     handle = prepare(model)
     q, v = as_state(model, q, v)
-    needed = handle.inverse_dynamics(q, v, as_vector(vdot, model.velocities, "vdot"), float(t))
-    loops = Loops(handle)
+    loops, driven = Loops(handle), kept_velocities(model, names, "motors")
+    vdot = as_vector(vdot, model.velocities, "vdot")
+    _check_on_loops(loops, q, v)
+    _check_acceleration(loops, q, v, vdot)
+    needed = handle.inverse_dynamics(q, v, vdot, float(t))
     A = loops.jacobian(q)
-    driven = kept_velocities(model, names)
     columns = np.column_stack([np.eye(len(v))[:, driven], A.T])
     found, _, _, _ = np.linalg.lstsq(columns, needed, rcond=1e-11)
     left = needed - columns @ found

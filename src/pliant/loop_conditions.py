@@ -13,6 +13,9 @@ from pliant.model.tree import model_size, stays_in_plane
 Array = NDArray[np.float64]
 MOST_STEPS = 100
 LONGEST = 0.5  # of a step [rad, size of the model]
+LEAST_GAIN = 1e-6  # of the gaps: a step that brings less does not help
+LEAST_DAMPING, MOST_DAMPING = 1e-4, 1e6  # of the largest singular value squared
+MOST_NUDGES, NUDGE = 5, 0.05  # [rad, size]
 CLOSED = 1e-14  # of the scales: as closed as rounding lets
 OPEN = 1e-10  # of the scales: not closed
 DEPENDENT = 1e-8  # of the largest singular value
@@ -80,30 +83,39 @@ class Loops:
         return found
 
     def _closed(self, q: Array, free: NDArray[np.bool_], wanted: Array, lengths: Array) -> Array:
-        """lengths: what one unit of each velocity is compared with."""
+        """lengths: what one unit of each velocity is compared with. Damped where a plain step does not help; nudged
+        where no step does though loops are open, as in a stretched pose."""
         still, n = np.zeros(len(self.is_free)), len(self.is_free)
-        size = np.inf
+        rng, nudges, damping, before = np.random.default_rng(0), 0, 0.0, np.inf
         for _ in range(MOST_STEPS):
             gap = (self.errors(q, still)[0] - wanted) / self.scales
-            if np.max(np.abs(gap), initial=0.0) >= 0.9 * size and size < 1e-12:
-                break
             size = float(np.max(np.abs(gap), initial=0.0))
-            if size <= CLOSED:
+            if size <= CLOSED or (size >= 0.9 * before and before < 1e-12):
                 break
-            A = self.jacobian(q) / self.scales[:, None] * lengths
-            w = np.zeros(n)
-            w[free] = -np.linalg.lstsq(A[:, free], gap, rcond=DEPENDENT)[0]
-            w *= min(1.0, LONGEST / max(np.max(np.abs(w)), 1e-300))
-            # shorter where the whole step does not help
-            share = 1.0
-            while share > 1e-4:
-                trial = self.moved(q, share * w * lengths)
-                there = (self.errors(trial, still)[0] - wanted) / self.scales
-                if np.linalg.norm(there) < np.linalg.norm(gap) or size < 1e-12:
+            before = size
+            A = (self.jacobian(q) / self.scales[:, None] * lengths)[:, free]
+            U, values, rows = np.linalg.svd(A, full_matrices=False)
+            largest = float(values.max(initial=0.0))
+            while True:
+                weights = np.zeros_like(values)
+                kept = values > DEPENDENT * largest
+                weights[kept] = values[kept] / (values[kept] ** 2 + damping * largest**2)
+                w = np.zeros(n)
+                w[free] = -rows.T @ (weights * (U.T @ gap))
+                w *= min(1.0, LONGEST / max(np.max(np.abs(w), initial=0.0), 1e-300))
+                trial = self.moved(q, w * lengths)
+                there = np.linalg.norm((self.errors(trial, still)[0] - wanted) / self.scales)
+                if there < (1.0 - LEAST_GAIN) * np.linalg.norm(gap) or size < 1e-12 or damping > MOST_DAMPING:
                     break
-                share *= 0.5
-            if share <= 1e-4:
-                break
+                damping = max(LEAST_DAMPING, 4.0 * damping)
+            if damping > MOST_DAMPING:
+                if nudges == MOST_NUDGES:
+                    break
+                nudges, damping = nudges + 1, 0.0
+                w = np.where(free, NUDGE * rng.normal(size=n), 0.0)
+                trial = self.moved(q, w * lengths)
+                before = np.inf
+            damping = damping / 16.0 if damping > LEAST_DAMPING else 0.0
             q = trial
         return q
 

@@ -30,13 +30,14 @@ SETTINGS = {
 }
 
 
-def poses(settings: dict[str, Any], angle: Any) -> tuple[Any, Any]:
-    """Absolute angles of coupler and rocker of the open branch, in closed form (Freudenstein)."""
+def poses(settings: dict[str, Any], angle: Any, side: float = 1.0) -> tuple[Any, Any]:
+    """Absolute angles of coupler and rocker of the open branch (side -1: the crossed one), in closed form
+    (Freudenstein)."""
     a, b, c, d = (settings[key] for key in ("crank", "coupler", "rocker", "ground"))
     x, y = d - a * np.cos(angle), -a * np.sin(angle)  # from the crank's end to the rocker's pivot
     far = np.hypot(x, y)
     towards = np.arctan2(y, x)
-    coupler = towards + np.arccos((b**2 + far**2 - c**2) / (2.0 * b * far))
+    coupler = towards + side * np.arccos(np.clip((b**2 + far**2 - c**2) / (2.0 * b * far), -1.0, 1.0))
     end = a * np.cos(angle) + b * np.cos(coupler) - d, a * np.sin(angle) + b * np.sin(coupler)
     return coupler, np.arctan2(end[1], end[0])
 
@@ -85,16 +86,19 @@ def figures(result: Result) -> dict[str, float]:
     }
     settings = {**lengths, "ground": model.links[-1].seat.position[0]}
     crank, knee, rocker = result.q.T
-    exact = poses(settings, crank)
-    off = np.concatenate([crank + knee - exact[0], rocker - exact[1]])
-    turns = np.abs((off + np.pi) % (2.0 * np.pi) - np.pi)
+    # where the branches meet, as in the dead points of a parallelogram, it may go from one to the other
+    off = []
+    for side in (1.0, -1.0):
+        coupler, exact = poses(settings, crank, side)
+        turns = np.array([crank + knee - coupler, rocker - exact])
+        off.append(np.max(np.abs((turns + np.pi) % (2.0 * np.pi) - np.pi), axis=0))
     pin = result.outputs["pin_force"]
     return {
         "crank_end": float(crank[-1]),
         "rocker_end": float(rocker[-1]),
         "rocker_least": float(rocker.min()),
         "rocker_most": float(rocker.max()),
-        "pose_error": float(turns.max()),
+        "pose_error": float(np.max(np.minimum(*off))),
         "pin_force_most": float(np.linalg.norm(pin[:, :2], axis=1).max()),
     }
 

@@ -128,12 +128,12 @@ def stays_in_plane(model: Model) -> bool:
     return True
 
 
-def kept_velocities(model: Model, keep: Collection[str]) -> NDArray[np.bool_]:
-    """Which velocities belong to these joints (or columns)."""
+def kept_velocities(model: Model, keep: Collection[str], what: str = "keep") -> NDArray[np.bool_]:
+    """Which velocities belong to these joints (or columns); what: the argument that names them."""
     known = [link.joint.name for link in model.links]
     for name in keep:
         if name not in known and name not in model.velocities:
-            raise ModelError(f"keep: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
+            raise ModelError(f"{what}: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
     chosen = np.zeros(len(model.velocities), bool)
     for link in model.links:
         if link.joint.name in keep:
