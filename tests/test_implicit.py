@@ -20,7 +20,7 @@ from pliant.kernels.algebra.lu import complex_lu, complex_lu_solve, lu, lu_solve
 from pliant.kernels.integrators import radau_table
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
-from pliant.model.bodies import Body, Sphere
+from pliant.model.bodies import Body, Frame, Rod, Sphere
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
@@ -399,3 +399,46 @@ def test_fixed_steps_are_never_changed():
 def test_result_says_which_integrator_ran():
     assert pliant.simulate(ZOO["pendulum"], 0.1, integrator="radau").integrators == ((0.0, "radau"),)
     assert Status.REVIEW < Status.STOPPED  # the loop can be entered again
+
+
+@pytest.mark.parametrize("law", ["coulomb", "stribeck", "karnopp"])
+@pytest.mark.parametrize("integrator", ["generalised_alpha", "hht", "newmark"])
+def test_fixed_steps_turn_round_and_stick_with_their_order(integrator, law):
+    """A pendulum with dry friction in its hinge turns back, and turns back again: steps end on the reversals."""
+    more = {"stribeck": {"mu_s": 0.4, "v_s": 2.0}, "karnopp": {"mu_s": 0.4}}.get(law, {})
+    rub = Friction(law, mu_k=0.3, load=1.0, **more)
+    joint = Joint("j", "revolute", "rod", q0=1.0, friction=rub)
+    model = Model("rub", (Body("rod", mass=1.0, shape=Rod(0.3)),), (joint,), gravity=(0, -9.81, 0))
+    exact = pliant.simulate(model, 1.5, rtol=1e-11, atol=1e-13)
+    names = [event.name for event in exact.events]
+    assert len(names) > 2
+    errors = []
+    for step in (2e-3, 1e-3):
+        found = pliant.simulate(model, 1.5, integrator=integrator, step=step)
+        assert found.is_ok, found.reason
+        assert [event.name for event in found.events] == names
+        errors.append(abs(found.q[-1, 0] - exact.q[-1, 0]))
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.3])
+def test_fixed_steps_carry_a_block_that_slides_up_stops_and_sticks(tilt):
+    """On a slope flatter than friction: v^2 / (2 g (sin + mu cos)) up, and there it stays."""
+    mu, speed, g = 0.5, 1.0, 9.81
+    slope = Plane(normal=(-np.sin(tilt), np.cos(tilt), 0.0))
+    touch = Contact(
+        "slope", NormalLaw("kelvin-voigt", 1e5, damping=500.0), slope, (Frame("block"),), rests=True,
+        friction=Friction("coulomb", mu),
+    )  # fmt: skip
+    sunk = 9.81 * np.cos(tilt) / 1e5
+    start = (sunk * np.sin(tilt), -sunk * np.cos(tilt), 0.0)
+    up = (speed * np.cos(tilt), speed * np.sin(tilt), 0.0)
+    model = Model(
+        "block", (Body("block", mass=1.0, inertia=(1.0, 1.0, 1.0)),),
+        (Joint("free", "planar", "block", q0=start, v0=up),), gravity=(0, -g, 0), contacts=(touch,),
+    )  # fmt: skip
+    found = pliant.simulate(model, 0.5, integrator="newmark", step=2e-4)
+    way = speed**2 / (2.0 * g * (np.sin(tilt) + mu * np.cos(tilt)))
+    assert found.is_ok, found.reason
+    assert found.q[-1, :2] @ [np.cos(tilt), np.sin(tilt)] == pytest.approx(way, abs=1e-6)
+    assert np.max(np.abs(found.v[-1])) < 2e-6

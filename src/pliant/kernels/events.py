@@ -5,7 +5,7 @@ import math
 from pliant.kernels._jit import ACCELERATION, EVENTS, REFEREE, STATE, SWITCH, kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
 from pliant.kernels.contact.gather import load_states
-from pliant.kernels.contact.geometry import measure, measure_rates, tangent
+from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick import FORCE, contact_stick_force, release_overloaded
@@ -107,7 +107,10 @@ def contact_event(system, work, k, kind):
     if law.sticks and kind == ContactEvent.KINK2:
         return turn_margin(law, phase, -dot(tangent(u, n), vec(phase.direction)), -dot(udot, vec(phase.direction)))
     speed, rate = sliding(u, udot, n, ndot)
-    return kink_margin(system.frictions[contact.friction], phase.branch, kind - ContactEvent.KINK1, speed, rate)
+    if law.sticks and system.world[0].is_planar and phase.branch == SLIP:
+        x, _, xdot, _ = plane_axes(system, work, k)
+        speed, rate = -phase.sense * dot(x, u), -phase.sense * (dot(x, udot) + dot(xdot, u))
+    return kink_margin(law, phase.branch, kind - ContactEvent.KINK1, speed, rate)
 
 
 @kernel
@@ -123,6 +126,9 @@ def site_event(system, work, k, kind, v, vdot):
         sense = work.phase[site.phase].direction[0]
         return turn_margin(law, work.phase[site.phase], -u * sense, -udot * sense)
     speed, rate = abs(u), math.copysign(1.0, u) * udot
+    if law.sticks and branch == SLIP:
+        sense = work.phase[site.phase].direction[0]
+        speed, rate = -sense * u, -sense * udot
     return kink_margin(law, branch, kind - ContactEvent.KINK1, speed, rate)
 
 

@@ -110,7 +110,12 @@ PHASE = np.dtype(
         ("is_pushing", np.int64),  # 0: touching, but damping would make the force pull
         ("branch", np.int64),  # of the friction law
         ("impact_speed", np.float64),  # at which this contact began, not below the floor [m/s]
-        ("direction", np.float64, (3,)),  # of the friction force in Branch.BREAK: W (in joints: the first number)
+        (
+            "direction",
+            np.float64,
+            (3,),
+        ),  # of friction in Branch.BREAK: W (in joints the first number, in SLIP too)
+        ("sense", np.float64),  # of the friction force along x of the plane in SLIP, in planar models: +1 or -1
     ],
     align=True,
 )

@@ -65,6 +65,10 @@ def friction_force(system, work, k, N, u, n):
     size = slip_force(law, phase.branch, N, v)
     if law.sticks and phase.branch == Branch.BREAK:
         return scale(size, vec(phase.direction))
+    if law.sticks and system.world[0].is_planar:
+        # as in joints
+        ex, _, _, _ = plane_axes(system, work, k)
+        return scale(phase.sense * size, ex)
     return scale(-size / v, slide) if v > 0.0 else ZERO
 
 
@@ -105,7 +109,8 @@ def gather_sites(system, work, v):
             x.force = 0.0
         else:
             size = slip_force(law, phase.branch, site.load, abs(u))
-            sense = phase.direction[0] if law.sticks and phase.branch == Branch.BREAK else -math.copysign(1.0, u)
+            # the law of a step holds beyond a reversal inside it, which is where the step ends
+            sense = phase.direction[0] if law.sticks else -math.copysign(1.0, u)
             x.force = sense * size if u != 0.0 or law.sticks else 0.0
         add_joint_force(system, work, site.dof, x.force)
         work.power[Power.JOINT_FRICTION] += x.force * u

@@ -5,7 +5,7 @@ import math
 from pliant.kernels._jit import STATE, kernel
 from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import branch_of
-from pliant.kernels.contact.geometry import measure, tangent
+from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.forces.joints import seen_rate, set_limit_phase
 from pliant.kernels.kinematics.tree import move, place
@@ -26,6 +26,8 @@ def begin_contact(system, work, k, u, n):
     if contact.friction >= 0:
         slide = tangent(u, n)
         phase.branch = branch_of(system.frictions[contact.friction], math.sqrt(dot(slide, slide)))
+        x, _, _, _ = plane_axes(system, work, k)
+        phase.sense = -math.copysign(1.0, dot(x, slide))
 
 
 @kernel
@@ -78,6 +80,7 @@ def set_phase(system, work, t, q, v):
     for k in range(len(system.sites)):
         site = system.sites[k]
         work.sites[k].z = 0.0
-        work.phase[site.phase].branch = branch_of(system.frictions[site.friction], abs(seen_rate(system, v, site.dof)))
+        u, phase = seen_rate(system, v, site.dof), work.phase[site.phase]
+        phase.branch, phase.direction[0] = branch_of(system.frictions[site.friction], abs(u)), -math.copysign(1.0, u)
     count_contacts(system, work)
     return Status.OK

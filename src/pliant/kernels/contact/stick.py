@@ -242,6 +242,7 @@ def release_overloaded(system, work, v, share):
                 if dot(slide, force) > OPPOSITE * system.frictions[system.contacts[k].friction].kink[0]:
                     force = scale(-1.0 / speed, slide)
                 put(phase.direction, force)
+                phase.sense = math.copysign(1.0, dot(force, ex))
                 n_released += 1
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
