@@ -72,7 +72,8 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
             or isinstance(value, bool)
             or not low < value < high
         ):
-            above = ("of at least 0" if -1e-9 < low < 0.0 else f"above {low:g}") + (f" and below {high:g}" if np.isfinite(high) else "")
+            above = "of at least 0" if low < 0.0 else f"above {low:g}"
+            above += f" and below {high:g}" if np.isfinite(high) else ""
             raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")

@@ -12,7 +12,7 @@ from pliant.errors import SimulationError
 # the first list of each is what a first run needs
 HALVES = (
     (
-        ("formulations.articulated", "energy", "dynamics", "inverse", "outputs"),
+        ("formulations.articulated", "energy", "dynamics", "inverse"),
         (
             "formulations.spherical_batch",
             "repeat",
@@ -31,7 +31,7 @@ HALVES = (
         ),
     ),
     (
-        ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events"),
+        ("contact.phase", "contact.stick", "integrators.loop", "integrators.runge_kutta", "events", "outputs"),
         (
             "closures.multipliers",
             "closures.given",
