@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import pliant
 from pliant import methods
 from pliant.calls import forward_dynamics, inverse_dynamics
 from pliant.errors import ModelError
@@ -445,3 +446,23 @@ def test_a_speed_that_settles_on_a_kink_passes_it_once():
     assert result.status == "done"
     assert np.linalg.norm(result.v[-1, :2]) == pytest.approx(0.01, rel=1e-5)
     assert result.audit["energy_residual"] < 1e-9
+
+
+@pytest.mark.parametrize("normal", [(0, 1, 0), (0, 1, 0.2), (0.3, 1, 1)])
+def test_friction_on_a_plane_that_leans_out_of_a_planar_model_is_that_in_space(normal):
+    def puck(is_planar):
+        touch = pliant.Contact(
+            "floor", pliant.NormalLaw("hunt-crossley", 1e5, restitution=0.5), pliant.Plane(normal=normal),
+            (pliant.Frame("puck"),), rests=True, friction=pliant.Friction("stiction", 0.3, mu_s=0.4),
+        )  # fmt: skip
+        bodies = [pliant.Body("puck", mass=1.0, inertia=(0.1, 0.1, 0.1))]
+        joints = [pliant.Joint("free", "planar", "puck", q0=(0, -1e-3, 0), v0=(0.5, -0.2, 0))]
+        if not is_planar:
+            # something else that does not stay in the plane
+            bodies.append(pliant.Body("far", mass=1.0, inertia=(1, 1, 1)))
+            joints.append(pliant.Joint("ball", "spherical", "far", parent=pliant.Frame("world", (9, 9, 9))))
+        return pliant.Model("puck", tuple(bodies), tuple(joints), gravity=(0, -9.81, 0), contacts=(touch,))
+
+    flat, full = puck(True), puck(False)
+    found = pliant.forward_dynamics(flat, flat.q0, flat.v0)
+    assert found == pytest.approx(pliant.forward_dynamics(full, full.q0, full.v0)[:3], abs=1e-9)

@@ -1,6 +1,7 @@
 """Closed loops: every closure moves the same mechanism, as absolute coordinates and closed forms do."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -666,3 +667,30 @@ def test_bars_that_all_lie_on_each_other_do_not_end_up_in_silence_on_another_bra
         else:
             assert "singular pose" in found.reason
             assert found.t[-1] == pytest.approx(0.6466, abs=1e-3)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_step_whose_projection_is_refused_is_not_accepted(monkeypatch, dense):
+    from pliant import run_loop
+
+    monkeypatch.setattr(run_loop, "PROJECTED", 0.0)
+    monkeypatch.setattr(run_loop, "MOST_PROJECTED", -1.0)
+    found = pliant.simulate(bar(), 0.5, closure="multipliers", dense=dense)
+    assert not found.is_ok
+    assert found.t[-1] == 0.0
+
+
+def test_prestretch_of_a_loop_that_is_there_twice_leaves_the_start_where_it_is():
+    model = bar()
+    loop = model.loops[0]
+    twice = replace(model, keep=(), loops=(loop, replace(loop, name="again")))
+    wanted, _ = assemble(twice)
+    found = pliant.simulate(twice, 1e-4, closure="springs", closure_prestretch=True, integrator="radau")
+    assert np.max(np.abs(found.q[0] - wanted)) < 1e-4
+
+
+def test_motor_forces_of_a_state_that_springs_have_held():
+    model = bar()
+    held = pliant.simulate(model, 0.1, closure="springs", closure_damping=1e3, integrator="radau")
+    q, v = held.q[-1], held.v[-1]
+    assert np.isfinite(pliant.motor_forces(model, q, v, pliant.forward_dynamics(model, q, v), motors="motor").tau).all()

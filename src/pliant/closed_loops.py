@@ -19,7 +19,9 @@ from pliant.model.tree import kept_velocities
 from pliant.states import as_state, as_vector
 
 Array = NDArray[np.float64]
-TORN = 1e-6  # of the size of the model, per unit of speed or acceleration: a loop that is not closed
+# of the size of the model, per unit of speed or acceleration: a loop that is not closed
+TORN = 1e-6
+STRETCHED = 1e-3  # the same where virtual springs may have held it
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _three(name: str, given: Any, width: int) -> list[Array]:
     except (TypeError, ValueError):
         raise ModelError(f"closed_motion: {name!r}: {given!r} found; {wanted}") from None
     shapes = [x.shape for x in three]
-    if len(three) != 3 or any(x.ndim > 2 or (x.shape[-1:] != (width,) and (width > 1 or x.ndim == 2)) for x in three):
+    if len(three) != 3 or any(x.ndim > 2 or not _fits(x, width) for x in three):
         raise ModelError(f"closed_motion: {name!r}: shapes {listed(map(str, shapes))} found; {wanted}")
     for x, what in zip(three, ("value", "rate", "acceleration"), strict=True):
         if not np.all(np.isfinite(x)):
@@ -98,9 +100,14 @@ def _three(name: str, given: Any, width: int) -> list[Array]:
     return [x[:, 0] if x.ndim == 2 and width == 1 else x for x in three]
 
 
+def _fits(x: Array, width: int) -> bool:
+    """One number for all, one per coordinate, or rows of those."""
+    return x.ndim == 0 or x.shape[-1] == width or (width == 1 and x.ndim == 1)
+
+
 def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: list[str]) -> None:
-    """What is given tells the motion of every joint; beams may bend besides."""
-    if loops.model.has_modes:
+    """What is given tells the motion of every joint; beams may bend besides, and rods between balls spin idly."""
+    if loops.model.has_modes or any(not link.joint.row.has_plain_rates for link in loops.model.links):
         return
     values = np.linalg.svd(loops.jacobian(q)[:, free] / loops.scales[:, None], compute_uv=False)
     missing = int(free.sum()) - int(np.sum(values > 1e-8 * max(values.max(initial=0.0), 1e-300)))
@@ -111,10 +118,10 @@ def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: 
         )
 
 
-def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array) -> None:
+def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array, bound: float = TORN) -> None:
     gap = np.abs(loops.jacobian(q) @ vdot + loops.second_rates(q, v)) / loops.scales
     size = max(1.0, float(np.max(np.abs(vdot), initial=0.0)), float(np.max(v**2, initial=0.0)))
-    if np.max(gap, initial=0.0) > TORN * size:
+    if np.max(gap, initial=0.0) > bound * size:
         raise ModelError(
             f"model {loops.model.name!r}: the accelerations given tear loop {_worst(loops, gap)!r} apart; give those "
             "of fewer joints, or such as belong together"
@@ -131,7 +138,7 @@ def _check_on_loops(loops: Loops, q: Array, v: Array) -> None:
     values, rates = (np.abs(x) / loops.scales for x in loops.errors(q, v))
     speed = max(1.0, float(np.max(np.abs(v), initial=0.0)))
     for gap, size, what in ((values, 1.0, "q is no pose of the mechanism"), (rates, speed, "v is no motion of it")):
-        if np.max(gap, initial=0.0) > TORN * size:
+        if np.max(gap, initial=0.0) > STRETCHED * size:
             raise ModelError(
                 f"model {loops.model.name!r}: {what}: loop {_worst(loops, gap)!r} is not closed (by "
                 f"{np.max(gap):.2g}, where 1 is the size of the model); take them from closed_motion or assemble"
@@ -181,7 +188,7 @@ def motor_forces(
     loops, driven = Loops(handle), kept_velocities(model, names, "motors")
     vdot = as_vector(vdot, model.velocities, "vdot")
     _check_on_loops(loops, q, v)
-    _check_acceleration(loops, q, v, vdot)
+    _check_acceleration(loops, q, v, vdot, STRETCHED)
     needed = handle.inverse_dynamics(q, v, vdot, float(t))
     A = loops.jacobian(q)
     columns = np.column_stack([np.eye(len(v))[:, driven], A.T])

@@ -86,10 +86,11 @@ class Loops:
         """lengths: what one unit of each velocity is compared with. Damped where a plain step does not help; nudged
         where no step does though loops are open, as in a stretched pose."""
         still, n = np.zeros(len(self.is_free)), len(self.is_free)
-        rng, nudges, damping, before = np.random.default_rng(0), 0, 0.0, np.inf
+        rng, nudges, damping, before, best = np.random.default_rng(0), 0, 0.0, np.inf, (np.inf, q)
         for _ in range(MOST_STEPS):
             gap = (self.errors(q, still)[0] - wanted) / self.scales
             size = float(np.max(np.abs(gap), initial=0.0))
+            best = min(best, (size, q), key=lambda pair: pair[0])
             if size <= CLOSED or (size >= 0.9 * before and before < 1e-12):
                 break
             before = size
@@ -109,7 +110,8 @@ class Loops:
                     break
                 damping = max(LEAST_DAMPING, 4.0 * damping)
             if damping > MOST_DAMPING:
-                if nudges == MOST_NUDGES:
+                # values that are wanted of redundant conditions cannot all be had: there it is as near as may be
+                if nudges == MOST_NUDGES or np.any(wanted):
                     break
                 nudges, damping = nudges + 1, 0.0
                 w = np.where(free, NUDGE * rng.normal(size=n), 0.0)
@@ -117,7 +119,7 @@ class Loops:
                 before = np.inf
             damping = damping / 16.0 if damping > LEAST_DAMPING else 0.0
             q = trial
-        return q
+        return best[1]
 
     def _lengths(self) -> Array:
         """What one unit of each velocity is compared with: 1 rad, or the size."""

@@ -113,7 +113,7 @@ def _check_tables(model: Model, duration: float) -> None:
     for link in model.links:
         for signal in link.joint.each("motion"):
             for table in tables_in(signal):
-                is_inside = table.times[0] > 0.0 or table.times[-1] < duration  # so ends one that repeats
+                is_inside = table.repeats or table.times[0] > 0.0 or table.times[-1] < duration
                 if is_inside and table.ends != "clamped":
                     raise ModelError(
                         f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "

@@ -56,7 +56,7 @@ def stretch(handle: Prepared, closure: Closing, q: Array) -> Array:
         rows = slice(loop.row, loop.row + loop.n_rows)
         if closure.form == "polar":
             p = _place(handle, q, int(loop.second))
-            c[rows] *= closings.scale[rows] ** 2 / (p @ p)
+            c[rows] *= closings.scale[rows] ** 2 / max(p @ p, 1e-12 * float(closings.scale[loop.row]) ** 2)
         elif closure.form == "squared":
             size = float(np.linalg.norm(pull[rows]))
             c[rows] *= (0.5 / size**2) ** (1.0 / 3.0) if size > 0.0 else 0.0

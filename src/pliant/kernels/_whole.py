@@ -45,8 +45,9 @@ def compiled_whole(name: str) -> Iterator[None]:
             _finalize_as_bitcode(library)
 
     with global_compiler_lock:
+        before = JITCodeLibrary.finalize, JITCPUCodegen.set_env
         JITCodeLibrary.finalize, JITCPUCodegen.set_env = finalize, _set_env_if_emitted
         try:
             yield
         finally:
-            JITCodeLibrary.finalize, JITCPUCodegen.set_env = _finalize, _set_env
+            JITCodeLibrary.finalize, JITCPUCodegen.set_env = before

@@ -4,7 +4,7 @@ import math
 
 from pliant.kernels._jit import ACCELERATION, EVENTS, REFEREE, STATE, SWITCH, kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
-from pliant.kernels.contact.gather import load_states
+from pliant.kernels.contact.gather import UPRIGHT, load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
@@ -107,7 +107,7 @@ def contact_event(system, work, k, kind):
     if law.sticks and kind == ContactEvent.KINK2:
         return turn_margin(law, phase, -dot(tangent(u, n), vec(phase.direction)), -dot(udot, vec(phase.direction)))
     speed, rate = sliding(u, udot, n, ndot)
-    if law.sticks and system.world[0].is_planar and phase.branch == SLIP:
+    if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT and phase.branch == SLIP:
         x, _, xdot, _ = plane_axes(system, work, k)
         speed, rate = -phase.sense * dot(x, u), -phase.sense * (dot(x, udot) + dot(xdot, u))
     return kink_margin(law, phase.branch, kind - ContactEvent.KINK1, speed, rate)

@@ -177,7 +177,8 @@ class Work(NamedTuple):
     dependent_pivots: Any  # int64 (m)
     condition_order: Any  # int64 (m) independent conditions first
     column_order: Any  # int64 (n_v) dependent velocities first
-    choice_pivots: Any  # int64 (m) scratch of independent.py
+    choice_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
+    kept_orders: Any
     inputs: Any  # held commands of the controllers [N, N m]
     power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
@@ -248,6 +249,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         condition_order=np.zeros(m, np.int64),
         column_order=np.zeros(n_v, np.int64),
         choice_pivots=np.zeros(m, np.int64),
+        kept_orders=np.zeros(m + n_v, np.int64),
         inputs=np.zeros(n_inputs),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),

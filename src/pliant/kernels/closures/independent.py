@@ -160,15 +160,21 @@ def choose_anew(system, work, q, v):
     """Choose at the end of a step, unless the choice is still good. A rank that falls is a singular pose."""
     if not is_known(work, q):
         look(system, work, q, v)
-    before, run = work.run[0].n_dependent, work.run[0]
+    before, run, m = work.run[0].n_dependent, work.run[0], len(system.closings)
     # redundant conditions may have become independent
-    has_all = before == len(system.closings)
+    has_all = before == m
     if has_all and least_pivot(system, work) > STILL_GOOD * run.least_pivot:
         return OK
+    pivot, kept = run.least_pivot, work.kept_orders
+    copy(work.condition_order, kept[:m])
+    copy(work.column_order, kept[m:])
     if choose_here(system, work) >= before:
         return OK
-    # the step is tried again, with as many as before
-    run.n_dependent = before
+    # the step is tried again, with the choice as it was
+    run.n_dependent, run.least_pivot = before, pivot
+    copy(kept[:m], work.condition_order)
+    copy(kept[m:], work.column_order)
+    find_legs(system, work)
     return SINGULAR_LOOP
 
 

@@ -13,6 +13,8 @@ from pliant.kernels.kinematics.joints import ZERO
 from pliant.system.contact_tables import Branch
 from pliant.system.tables import Power
 
+UPRIGHT = 1e-9  # z of the normal of a plane that stands upright on the x-y plane
+
 
 @kernel
 def load_states(system, work, y):
@@ -65,7 +67,7 @@ def friction_force(system, work, k, N, u, n):
     size = slip_force(law, phase.branch, N, v)
     if law.sticks and phase.branch == Branch.BREAK:
         return scale(size, vec(phase.direction))
-    if law.sticks and system.world[0].is_planar:
+    if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT:
         # as in joints
         ex, _, _, _ = plane_axes(system, work, k)
         return scale(phase.sense * size, ex)

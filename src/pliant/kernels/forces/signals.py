@@ -43,23 +43,25 @@ def chirp_phase(signal, t, segment):
 def table_value(signal, x, pool, t, segment):
     """Cubic piece of the table; constant outside. Searched for only where neither the last piece nor a guess holds."""
     knots, pieces, last = signal.first, signal.first + signal.count, signal.count - 1
+    # steps may pass the knots of a smooth table, but not its ends
+    where = t if signal.c > 0.0 else segment
     if signal.d > 0.0:
         # rounding may leave it a little outside, where the outermost piece goes on
-        shift = math.floor((segment - pool[knots]) / signal.d) * signal.d
-        t, segment = t - shift, segment - shift
+        shift = math.floor((where - pool[knots]) / signal.d) * signal.d
+        t, where = t - shift, where - shift
     elif segment < pool[knots]:
         return signal.a, 0.0, 0.0
     elif segment >= pool[knots + last]:
         return signal.b, 0.0, 0.0
-    if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
+    if not pool[knots + x.piece] <= where < pool[knots + x.piece + 1]:
         # as if knots were even
-        share = (segment - pool[knots]) / (pool[knots + last] - pool[knots])
+        share = (where - pool[knots]) / (pool[knots + last] - pool[knots])
         x.piece = max(0, min(int(last * share), last - 1))
-    if not pool[knots + x.piece] <= segment < pool[knots + x.piece + 1]:
+    if not pool[knots + x.piece] <= where < pool[knots + x.piece + 1]:
         low, high = 0, last
         while high - low > 1:
             middle = (low + high) // 2
-            if segment < pool[knots + middle]:
+            if where < pool[knots + middle]:
                 high = middle
             else:
                 low = middle
@@ -83,8 +85,7 @@ def elementary(signal, x, pool, t, segment):
         height = signal.b - signal.a
         return signal.a + height * x, height * x1, height * x2
     if kind == SignalKind.TABLE:
-        # steps may pass the knots of a smooth table
-        return table_value(signal, x, pool, t, t if signal.c > 0.0 else segment)
+        return table_value(signal, x, pool, t, segment)
     phase, rate, slope = signal.c * t + signal.d, signal.c, 0.0
     if kind == SignalKind.CHIRP:
         phase, rate, slope = chirp_phase(signal, t, segment)

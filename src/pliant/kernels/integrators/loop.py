@@ -31,7 +31,7 @@ MAX_STANDING = 100  # events in a row at one instant
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 STALL_STEPS = 1000  # whose progress is watched
-STALLED = 1e-9  # of t_end: progress of so many steps that is none
+STALLED = 1e-8  # of t: progress of so many steps that is none
 STABLE = 6.1  # h times eigenvalue at the bound of stability of DOP853
 MOST_MILD = 6  # steps off that bound that forget those at it
 
@@ -249,8 +249,11 @@ def trial(system, work, memory):
             normalise(memory.quaternions, memory.y_new, memory.f_new)
             if work.run[0].settle != 0:
                 status = call_derivative(work.run[0].settle, (system, work, loop.t + h, memory.y_new, memory.f_new))
-            is_near = has_events and loop.target < 0 and events.are_near(system, work, memory, h)
-            if loop.wants_dense == 1 or is_near:
+                if status != OK:
+                    # what the stepper wants next is of a good step
+                    loop.factor = 0.0
+            is_near = status == OK and has_events and loop.target < 0 and events.are_near(system, work, memory, h)
+            if status == OK and (loop.wants_dense == 1 or is_near):
                 status = call_interpolant(loop.interpolant, (system, work, memory, loop.t, h))
         if status != OK or not loop.error <= 1.0:
             if loop.is_fixed == 1:
@@ -332,7 +335,7 @@ def has_stalled(loop):
     if loop.is_fixed == 1 or loop.n_steps < loop.stall_steps + STALL_STEPS:
         return False
     before, loop.stall_t, loop.stall_steps = loop.stall_t, loop.t, loop.n_steps
-    return loop.t - before < STALLED * loop.t_end
+    return loop.t - before < STALLED * loop.t
 
 
 @routine
