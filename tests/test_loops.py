@@ -694,3 +694,17 @@ def test_motor_forces_of_a_state_that_springs_have_held():
     held = pliant.simulate(model, 0.1, closure="springs", closure_damping=1e3, integrator="radau")
     q, v = held.q[-1], held.v[-1]
     assert np.isfinite(pliant.motor_forces(model, q, v, pliant.forward_dynamics(model, q, v), motors="motor").tau).all()
+
+
+def test_one_condition_that_no_longer_tells_is_named():
+    """A cart is pulled by a rod from a pin that drives away across its rail: the rod comes to stand at right angles."""
+    away = pliant.Table((0.0, 1.0), (0.6, 1.6), smooth=True)
+    model = Model(
+        "rod", (Body("cart", mass=1.0), Body("pin", mass=1.0)),
+        (Joint("rail", "prismatic", "cart", axis=(1, 0, 0), q0=0.8),
+         Joint("drive", "prismatic", "pin", axis=(0, 1, 0), motion=away)),
+        loops=(Loop("rod", "distance", first="cart", second="pin", length=1.0),), gravity=(0, 0, 0),
+    )  # fmt: skip
+    found = pliant.simulate(model, 0.9)
+    assert "singular pose (loop 'rod')" in found.reason
+    assert found.t[-1] == pytest.approx(0.4, abs=1e-5)

@@ -143,11 +143,11 @@ class Loops:
         return int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
 
     def weakest(self, q: Array, rank: int) -> tuple[float, str]:
-        """The least of the first `rank` singular values over the largest, and the loop that has most part in it."""
+        """The least of the first `rank` singular values, and the loop that has most part in it."""
         A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self._lengths()[self.is_free]
         U, values, _ = np.linalg.svd(A, full_matrices=False)
         k = int(self.handle.system.closings[int(np.argmax(np.abs(U[:, rank - 1])))].loop)
-        return float(values[rank - 1] / values[0]), self.model.loops[k].name
+        return float(values[rank - 1]), self.model.loops[k].name
 
     def free_motions(self, q: Array) -> Array:
         """Velocities (columns) that the loops allow; of unit length, where 1 is 1 rad or the size."""
