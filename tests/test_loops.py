@@ -532,6 +532,23 @@ def test_runs_of_the_study_differ_only_in_what_their_names_say():
     assert set(case.idle(case.resolve(given))) >= set(given) - {"method"}
 
 
+def test_page_of_one_run_shows_its_errors_over_time_and_forces_beside_the_exact_ones(tmp_path):
+    from pliant.job import prepare_job, run_job
+
+    asked = {"method": "springs", "damping": "1000", "duration": "0.5", "rtol": "1e-6"}
+    outcome = run_job(prepare_job("parallel-3rrr", asked, tmp_path))
+    errors, forces = outcome.findings[0].charts
+    for name, key in (("e_p", "e_p_max"), ("e_c", "e_c_max")):
+        y = next(y for label, _, y in errors.curves if label.startswith(name))
+        assert np.max(y) <= outcome.figures[key]
+        assert np.max(y) > outcome.figures[key] - 0.5
+    exact = {label: y for label, _, y in forces.curves}
+    late = slice(len(exact["leg 1"]) // 2, None)
+    for leg in ("leg 1", "leg 2", "leg 3"):
+        assert exact[leg][late] == pytest.approx(exact[f"{leg}, exact"][late], rel=0.05)
+    assert "Errors over time" in (tmp_path / "report.html").read_text()
+
+
 def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
     from pliant.job import prepare_job, run_job
 

@@ -100,6 +100,7 @@ def run(
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
+    say_what_compiles(job.model, job.options)
     with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
         outcome = run_job(job, progress)
     if not quiet:
@@ -311,6 +312,24 @@ def compile_first() -> None:
         warm_up(is_first_run=True)
 
 
+def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
+    """Methods beyond those of every first run are compiled when they are needed first."""
+    from pliant.kernels import _jit
+    from pliant.methods import find_formulation, find_method
+    from pliant.model.messages import listed
+
+    chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **options}
+    methods = [
+        find_formulation(chosen["formulation"], model.has_modes),
+        find_method("integrator", chosen["integrator"]),
+    ]
+    if model.loops:
+        methods.append(find_method("closure", chosen["closure"]))
+    missing = [row.name for row in methods if not _jit.is_cached(row.module.rpartition(".")[2] + ".")]
+    if _jit.CACHE_FOLDER and missing:
+        print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)
+
+
 def print_outcome(outcome: Any) -> None:
     """The short summary: how it ended, the figures, the truth, the files."""
     result, table = outcome.result, outcome.figure_table
@@ -335,7 +354,8 @@ def print_outcome(outcome: Any) -> None:
     _print_contacts(result)
     stats = result.stats
     for finding in outcome.findings:
-        print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
+        if finding.rows:
+            print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
         if len(finding.rows) <= MOST_ROWS:
             print_table(finding.columns, finding.rows)
     for words in result.warnings:

@@ -152,7 +152,8 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **job.options)
         figures = job.case.figures(result) if job.case else {}
-        outcome = Outcome(job, result, figures, reasons=() if result.is_ok else (result.reason,))
+        findings = job.case.remark(result) if job.case else ()
+        outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
         _write(outcome, {})
         return outcome
     case, results = job.case, {}

@@ -107,7 +107,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Lines:
-    """A chart over something other than time: curves of (label, x, y)."""
+    """A chart of curves that are no columns of a run: (label, x, y)."""
 
     title: str
     unit: str
@@ -120,7 +120,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Finding:
-    """What several runs say together: a sentence or two, a table, and charts over something other than time."""
+    """What runs say: a sentence or two, a table, and charts of what is worked out from them."""
 
     title: str
     text: str
@@ -166,6 +166,8 @@ class Case:
     # several runs in place of one, by label; the first is the one that result.nc holds
     variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
     conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()
+    # what is worked out from a single run, as charts
+    remark: Callable[[Result], tuple[Finding, ...]] = lambda result: ()
 
     def usual_options(self, settings: dict[str, Any]) -> dict[str, Any]:
         """simulate's options as the case wants them."""

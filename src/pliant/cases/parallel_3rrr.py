@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Figure, Finding, Panel, Setting, Variant
+from pliant.cases.case import Case, Figure, Finding, Lines, Panel, Setting, Variant
 from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
 from pliant.cases.spring_study import OTHER_FORMS, conclude_springs
 from pliant.errors import ModelError
@@ -304,6 +304,36 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     )
 
 
+MOST_POINTS = 1500  # of a curve
+
+
+def remark(result: Result) -> tuple[Finding, ...]:
+    """Errors over time, and the forces on the leg tips beside those of the exact motion."""
+    parts, r0, profile = path_of(result.model)
+    t, e_c, e_p = errors(result)
+    # the start has no errors yet
+    some = slice(1, None, max(1, len(t) // MOST_POINTS))
+    curves = [("e_p, from the path", t[some], e_p[some])]
+    if result.model.has_modes or result.dense is None or len(result.dense.starts) == 0:
+        return (Finding("Errors over time", ERRORS, charts=(Lines("Errors", "log10 m", "time", "s", tuple(curves)),)),)
+    curves.append(("e_c, of the loops", t[some], e_c[some]))
+    found, exact = multipliers_along(result, t[some]), exact_motion(parts, t[some], r0, profile).multipliers
+    sizes = [np.hypot(x[:, ::2], x[:, 1::2]) for x in (found, exact)]
+    forces = [(f"leg {j + 1}", t[some], sizes[0][:, j]) for j in range(3)]
+    forces += [(f"leg {j + 1}, exact", t[some], sizes[1][:, j]) for j in range(3)]
+    charts = (
+        Lines("Errors", "log10 m", "time", "s", tuple(curves)),
+        Lines("Forces on the leg tips", "N", "time", "s", tuple(forces), dashed=tuple(x[0] for x in forces[3:])),
+    )
+    return (Finding("Errors over time", ERRORS, charts=charts),)
+
+
+ERRORS = (
+    "e_c = log10 sum |c_i|: how far the legs leave the platform; e_p = log10 |p - path|, both at accepted steps. "
+    "Forces on the leg tips beside those of the exact motion."
+)
+
+
 # --- several runs -----------------------------------------------------------------------------------------------
 
 STIFFNESSES = tuple(10.0**k for k in range(1, 9))
@@ -352,4 +382,5 @@ CASE = Case(
     options=run_options,
     variants=variants,
     conclude=conclude,
+    remark=remark,
 )
