@@ -55,7 +55,7 @@ class Closing:
     def look_at_states(self, run: Any) -> None:
         """As before a run: every state is looked at by itself."""
         address = _addresses()
-        run.impose = run.settle = run.conditions = run.holds_choice = run.loop_forces = 0
+        run.impose = run.settle = run.conditions = run.holds_choice = run.loop_forces = run.closed_formulation = 0
         if self.method.name == "springs":
             run.loop_forces = address("springs", "gather_loop_springs")
             return
@@ -73,6 +73,8 @@ class Closing:
         run.formulation, run.loop_forces = run.open_formulation, address("springs", "gather_given_multipliers")
         run.conditions = address("given", "conditions")
         run.compliance = 0.0
+        if self.method.name == "implicit":
+            run.closed_formulation = address("multipliers", "close")
         if self.method.name == "springs":
             # redundant ones too: each has its spring
             run.compliance, run.n_dependent = 1.0 / self.stiffness, len(work.closings)

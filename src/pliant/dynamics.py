@@ -82,8 +82,10 @@ class Prepared:
         run = self.work.run[0]
         run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
         run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
-        if model.loops:
+        run.open_formulation = run.formulation
+        if model.loops or len(self.work.stick):
             run.respond = _jit.address(self.method.load_response())
+        if model.loops:
             self.closure.enter(run)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)

@@ -35,6 +35,10 @@ ADVICE = {
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
     "causes it, or, with fixed steps, take shorter ones",
+    "FRICTION_UNDECIDED": "which contacts and joints stick and which slip was not found; look for masses or friction "
+    "bounds that differ by many powers of ten, or take a law without sticking (tanh, lugre)",
+    "EVENT_MISSED": "an event was passed without being noticed ({who}), so what follows would be wrong; give a shorter "
+    "max_step or a smaller rtol",
     "INTERRUPTED": "by Ctrl-C",
 }
 

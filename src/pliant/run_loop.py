@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +29,7 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 # what putting speeds back on the loops may change, which is about the error of a step
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
+SHORT_STEPS = 20
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
 
@@ -68,6 +72,18 @@ class Run:
         """Go on; returns a Status."""
         return int(self._advance(*self._refs))
 
+    def enter_interruptibly(self) -> int:
+        """Go on in another thread, so that Ctrl-C is heard at once; the loop then comes back from wherever it is."""
+        if threading.current_thread() is not threading.main_thread():
+            return self.enter()
+        job = _worker().submit(self.enter)
+        try:
+            return job.result()
+        except KeyboardInterrupt:
+            self.memory.loop[0].stop = 1
+            job.exception()
+            raise
+
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of the loop."""
         if self.memory is not self._first:
@@ -104,6 +120,11 @@ class Run:
         return False
 
 
+@functools.cache
+def _worker() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "pliant-run")
+
+
 def _has_freedom(handle: Prepared) -> bool:
     """Whether some motion follows from forces: it is not all prescribed, or a consequence of what is."""
     is_closed = handle.model.loops and handle.closure.method.name != "springs"
@@ -114,6 +135,7 @@ def _has_freedom(handle: Prepared) -> bool:
 def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
     """The integrator's memory at the start."""
     from pliant.kernels import _jit, dynamics, events
+    from pliant.kernels.contact import stick_or_slip
     from pliant.kernels.integrators import tableaus
 
     scheme = find_method("integrator", options["integrator"])
@@ -121,6 +143,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run = work.run[0]
     run.derivative = _jit.address(dynamics.derivative)
     run.events, run.switch = _jit.address(events.event_functions), _jit.address(events.switch)
+    run.settle_friction = _jit.address(stick_or_slip.settle_friction) if len(work.stick) else 0
     is_fixed = options["step"] is not None
     run.projection = MOST_PROJECTED if is_fixed else min(MOST_PROJECTED, PROJECTED * options["rtol"])
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
@@ -199,15 +222,19 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             if status == Status.REVIEW:
                 run.review()
             entered = time.perf_counter()
-            status = Status(run.enter())
+            # from one sample to the next it is faster without another thread
+            is_short = status == Status.SAMPLE and loop.budget >= SHORT_STEPS
+            wanted, loop.budget = loop.budget, min(loop.budget, SHORT_STEPS) if is_short else loop.budget
+            status = Status(run.enter() if is_short else run.enter_interruptibly())
+            loop.budget = wanted
             memory = run.memory
             if status == Status.SAMPLE:
                 sampler.instant(float(loop.t), memory.y)
                 continue
             recorded.take(memory)
-            if status == Status.PAUSE:
+            if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered
-                loop.budget = int(min(1e6, max(10, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
+                loop.budget = int(min(1e6, max(1, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
                 if progress is not None:
                     progress(float(loop.t), float(loop.t_end))
             elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (

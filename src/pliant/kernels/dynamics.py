@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, STATE, kernel
 from pliant.kernels.contact.gather import load_states, put_contact_rates
-from pliant.kernels.contact.stick import release_overloaded
+from pliant.kernels.contact.stick_or_slip import decide
 from pliant.kernels.forces.gather import gather
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.kinematics.joints import rates
@@ -75,13 +75,14 @@ def derivative(system, work, t, y, ydot):
 
 @kernel
 def settle_sticking(system, work, t, q, v, vdot, reaction):
-    """vdot of a bare state: sites that friction cannot hold are let go, one lot after another."""
+    """vdot of a bare state: forces decide which sites at rest stick."""
     run = work.run[0]
-    status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
-    while run.n_sticking > 0 and release_overloaded(system, work, v, 1.0) > 0:
+    if run.n_sticking > 0:
+        status = decide(system, work, t, q, v, 1.0)
+        if status != Status.OK:
+            return status
         call_state(run.prepare, (system, work, t, q, v))
-        status = call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
-    return status
+    return call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
 
 
 @kernel(FORWARD)

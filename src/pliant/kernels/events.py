@@ -8,13 +8,14 @@ from pliant.kernels.contact.gather import UPRIGHT, load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
-from pliant.kernels.contact.stick import FORCE, contact_stick_force, release_overloaded
+from pliant.kernels.contact.stick import contact_stick_force
 from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
+from pliant.system.work import FORCE
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
@@ -25,7 +26,10 @@ TURNED = 0.01  # of the stick speed
 # and a kink is passed upwards a little later than downwards: speeds that settle on it (ambrosio's v0) pass it once
 RISE = 1.0 + 1e-8
 OK, SWITCHED, STOPPED = int(Status.OK), int(Status.SWITCHED), int(Status.STOPPED)  # numba mixes integers only
-STICK, SLIP = int(Branch.STICK), int(Branch.SLIP)
+STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
+PROBE = 1e-3  # of a step: to where rates of stick forces are looked at
+LEAST_PROBE = 1e-13  # of t
+LEAST_SHARE = 1.0 - 1e-6  # of its bound: a stick force that has fired below it has not reached it
 
 
 @kernel
@@ -71,12 +75,12 @@ def sliding(u, udot, n, ndot):
 
 @kernel
 def kink_margin(law, branch, kink, speed, rate):
-    """Distance of the sliding speed from a kink of the law; inactive while sticking."""
+    """Distance of the sliding speed from a kink of the law; of a law that sticks: positive while the branch holds."""
     if not law.sticks:
         return speed - law.kink[kink] * (1.0 if branch > kink else RISE), rate
-    if branch == Branch.STICK:
-        return math.inf, 0.0
-    return speed - law.kink[0] * (HYSTERESIS if branch == Branch.BREAK else 1.0), rate
+    if branch == SLIP:
+        return speed - law.kink[0], rate
+    return HYSTERESIS * law.kink[0] - speed, -rate
 
 
 @kernel
@@ -84,7 +88,7 @@ def turn_margin(law, phase, along, rate):
     """Of a point that broke away: its speed in the direction in which it did; below zero it has turned back."""
     if phase.branch != Branch.BREAK:
         return math.inf, 0.0
-    return along + TURNED * law.kink[0], rate
+    return along + TURNED * law.kink[0] + phase.slack, rate
 
 
 @kernel
@@ -99,7 +103,7 @@ def contact_event(system, work, k, kind):
         return gap, dot(n, u)
     if kind == ContactEvent.RELEASE:
         x = work.contacts[k]
-        return (x.bound - contact_stick_force(system, work, k), 0.0) if x.unknown >= 0 else (math.inf, 0.0)
+        return x.bound - contact_stick_force(system, work, k) if x.unknown >= 0 else math.inf, 0.0
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
         return clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
@@ -119,7 +123,7 @@ def site_event(system, work, k, kind, v, vdot):
     site = system.sites[k]
     if kind == ContactEvent.RELEASE:
         x = work.sites[k]
-        return (x.bound - abs(work.stick_force[FORCE, x.unknown]), 0.0) if x.unknown >= 0 else (math.inf, 0.0)
+        return x.bound - abs(work.stick_force[FORCE, x.unknown]) if x.unknown >= 0 else math.inf, 0.0
     law, branch = system.frictions[site.friction], work.phase[site.phase].branch
     u, udot = seen_rate(system, v, site.dof), seen_rate(system, vdot, site.dof)
     if law.sticks and kind == ContactEvent.KINK2:
@@ -146,14 +150,44 @@ def crossing_event(system, work, event, q, v, vdot):
     return (p[0] if c == 0 else p[1] if c == 1 else p[2]) - event.value, u[0] if c == 0 else u[1] if c == 1 else u[2]
 
 
+@kernel
+def is_release(event):
+    return event.measure == ContactEvent.RELEASE and (event.contact >= 0 or event.site >= 0)
+
+
+@routine
+def probe_releases(system, work, t, y, ydot, out):
+    """Put what release events are a moment after (t, y) into out; how long that is, 0 if they are not known there."""
+    world, run, x = system.world[0], work.run[0], work.probe
+    later = max(PROBE * run.step, LEAST_PROBE * abs(t))
+    for i in range(len(x)):
+        x[i] = y[i] + later * ydot[i]
+    q, v = x[: world.n_q], x[world.n_q : world.n_q + world.n_v]
+    load_states(system, work, x)
+    call_state(run.prepare, (system, work, t + later, q, v))
+    if call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction)) != OK:
+        return 0.0
+    for k in range(len(system.events)):
+        event = system.events[k]
+        if is_release(event):
+            if event.contact >= 0:
+                out[k], _ = contact_event(system, work, event.contact, event.measure)
+            else:
+                out[k], _ = site_event(system, work, event.site, event.measure, v, v)
+    return later
+
+
 @kernel(EVENTS)
 def event_functions(system, work, t, y, ydot, g, gdot):
     """Value and rate of every event function; a limit's is positive beyond the limit."""
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
+    later = 0.0
+    if work.run[0].n_sticking > 0:
+        later = probe_releases(system, work, t, y, ydot, gdot)
     status = measure_state(system, work, t, y, ydot)
     for k in range(len(system.events)):
-        event = system.events[k]
+        event, probed = system.events[k], gdot[k]
         if event.limit >= 0:
             limit = system.limits[event.limit]
             g[k] = limit.side * (seen(system, q, limit.dof) - limit.bound)
@@ -164,6 +198,8 @@ def event_functions(system, work, t, y, ydot, g, gdot):
             g[k], gdot[k] = site_event(system, work, event.site, event.measure, v, vdot)
         else:
             g[k], gdot[k] = crossing_event(system, work, event, q, v, vdot)
+        if is_release(event):
+            gdot[k] = (probed - g[k]) / later if later > 0.0 and g[k] < math.inf else 0.0
     return status
 
 
@@ -175,10 +211,10 @@ def clear_states(system, y, i, count):
 
 
 @kernel
-def next_branch(law, kink, direction):
-    """The branch on the other side of a kink."""
+def next_branch(law, branch, kink, direction):
+    """The branch on the other side of a kink; of a law that sticks: SLIP, or at rest, where forces decide then."""
     if law.sticks:
-        return SLIP if direction > 0 and kink == 0 else STICK
+        return SLIP if branch != SLIP and kink == 0 else STICK
     return kink + (1 if direction > 0 else 0)
 
 
@@ -196,7 +232,21 @@ def switch_contact(system, work, y, k, kind, direction):
     elif kind == ContactEvent.CLAMP:
         phase.is_pushing = direction > 0
     elif kind == ContactEvent.KINK1 or kind == ContactEvent.KINK2:
-        phase.branch = next_branch(system.frictions[contact.friction], kind - ContactEvent.KINK1, direction)
+        law = system.frictions[contact.friction]
+        phase.branch = next_branch(law, phase.branch, kind - ContactEvent.KINK1, direction)
+        if law.sticks and phase.branch == SLIP:
+            _, u, _, _ = measure(system, work, k)
+            x, _, _, _ = plane_axes(system, work, k)
+            phase.sense = -math.copysign(1.0, dot(x, u))
+
+
+@routine
+def switch_site(system, work, v, k, kind, direction):
+    site = system.sites[k]
+    law, phase = system.frictions[site.friction], work.phase[site.phase]
+    phase.branch = next_branch(law, phase.branch, kind - ContactEvent.KINK1, direction)
+    if law.sticks and phase.branch == SLIP:
+        phase.direction[0] = -math.copysign(1.0, seen_rate(system, v, site.dof))
 
 
 @kernel
@@ -212,7 +262,7 @@ def released_share(system, work, fired):
             elif event.site >= 0:
                 x = work.sites[event.site]
                 least = min(least, abs(work.stick_force[FORCE, x.unknown]) / x.bound if x.bound > 0.0 else 1.0, 1.0)
-    return least
+    return least if least >= LEAST_SHARE else math.inf
 
 
 @kernel(SWITCH)
@@ -220,11 +270,9 @@ def switch(system, work, t, y, fired):
     """New phase after events: stops and contacts go on and off, friction changes its branch; hard limits and stopping
     crossings end the run. y is where the event kernel was last called."""
     outcome = OK
-    # before anything else changes what the stick forces belong to
-    share = released_share(system, work, fired)
-    if share < math.inf:
-        first = system.world[0].n_q
-        release_overloaded(system, work, y[first : first + system.world[0].n_v], share)
+    # before anything else changes what the stick forces belong to; settle_friction decides then
+    share, first = released_share(system, work, fired), system.world[0].n_q
+    work.run[0].release_share = share if share < math.inf else 0.0
     for k in range(len(system.events)):
         event = system.events[k]
         if fired[k] == 0:
@@ -239,9 +287,8 @@ def switch(system, work, t, y, fired):
             outcome = SWITCHED
         elif event.site >= 0:
             if event.measure != ContactEvent.RELEASE:
-                site = system.sites[event.site]
-                law = system.frictions[site.friction]
-                work.phase[site.phase].branch = next_branch(law, event.measure - ContactEvent.KINK1, fired[k])
+                v = y[first : first + system.world[0].n_v]
+                switch_site(system, work, v, event.site, event.measure, fired[k])
             outcome = SWITCHED
         elif event.is_stop:
             return STOPPED

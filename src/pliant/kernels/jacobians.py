@@ -2,8 +2,8 @@
 frame to the root. Axes: those of the world at the frame's origin, or (is_own) the frame's own."""
 
 from pliant.kernels._jit import INTEGER, MATRICES, MATRIX, SYSTEM, WORK, Contract, kernel
-from pliant.kernels.algebra.vec3 import add, cross, mat, mul, mul_t, put, put_mat, sub, vec
-from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.algebra.vec3 import cross, mul_t, put, put_mat, sub
+from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.tree import (
     accelerate,
     frame_acceleration,
@@ -27,24 +27,6 @@ def put_column(J, j, R, is_own, velocity, spin):
     for k in range(3):
         J[k, j] = velocity[k]
         J[3 + k, j] = spin[k]
-
-
-@kernel
-def mode_column(system, work, x, k, p, j):
-    """World velocity and spin, per rate of mode j of the body at x, of a point p that section k carries."""
-    R, L = mat(x.R_WB), system.points[k].Lambda
-    arm = sub(p, add(vec(x.p_WB), mul(R, vec(work.points[k].s))))
-    spin = mul(R, vec(work.flex[L + 6 * j + 3 :]))
-    return add(mul(R, vec(work.flex[L + 6 * j :])), cross(spin, arm)), spin
-
-
-@kernel
-def joint_column(body, x, p, k):
-    """World velocity and spin of a point p of the body at x, or carried by it, per velocity k of its joint."""
-    R = mat(x.R_WB)
-    sv, sw = subspace_column(body, x, k)
-    spin = mul(R, sw)
-    return add(mul(R, sv), cross(spin, sub(p, vec(x.p_WB)))), spin
 
 
 @kernel

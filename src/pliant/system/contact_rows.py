@@ -103,7 +103,7 @@ class ContactRows:
         contents, names = [], []
         for k, (contact, point) in enumerate(self.names):
             for kind in self._kinds(self.contacts[k]):
-                event = _event("contact", k, kind)
+                event = _event("contact", k, kind, self._sticks(self.contacts[k]))
                 # a point that may be pressed at the start is on the side where it is
                 event["is_firm"] = event["is_firm"] and not (kind == ContactEvent.GAP and self.contacts[k]["rests"])
                 contents.append(event)
@@ -111,9 +111,12 @@ class ContactRows:
                 names.append(shown.get(kind, ""))
         for k, name in enumerate(self.site_names):
             for kind in self._kinds(self.sites[k]):
-                contents.append(_event("site", k, kind))
+                contents.append(_event("site", k, kind, self._sticks(self.sites[k])))
                 names.append(f"{name} slips" if kind == ContactEvent.RELEASE else "")
         return contents, names
+
+    def _sticks(self, row: dict[str, Any]) -> bool:
+        return row["friction"] >= 0 and bool(self.frictions[row["friction"]]["sticks"])
 
     def _kinds(self, row: dict[str, Any]) -> list[ContactEvent]:
         kinds = [] if "dof" in row else [ContactEvent.GAP]
@@ -126,15 +129,18 @@ class ContactRows:
         return kinds
 
 
-def _event(table: str, k: int, kind: ContactEvent) -> dict[str, Any]:
+def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, Any]:
     others = {"limit": -1, "contact": -1, "site": -1} | {table: k}
-    firm = kind in (ContactEvent.GAP, ContactEvent.RELEASE)
+    # of a law that sticks all but the gap are positive as long as the branch holds
+    holds = sticks and kind in (ContactEvent.KINK1, ContactEvent.KINK2, ContactEvent.RELEASE)
+    firm = holds or kind == ContactEvent.GAP
     return {
         **others,
         "measure": kind,
+        "direction": -1 if holds else 0,
         "start_side": 1 if firm or kind == ContactEvent.CLAMP else 0,
         "is_firm": firm,
-        "is_kink": not firm,
+        "is_kink": kind not in (ContactEvent.GAP, ContactEvent.RELEASE),
     }
 
 

@@ -32,7 +32,7 @@ class Branch(IntEnum):
     """phase.branch of the laws that stick; of the others: how many kink speeds the sliding speed is above."""
 
     STICK = 0  # the force cancels the tangential acceleration
-    BREAK = 1  # slips, but too slowly for a direction: that of the stick force at release is kept
+    BREAK = 1  # slips, but too slowly for a direction: that found by contact/stick_or_slip.py is kept
     SLIP = 2
 
 
@@ -41,7 +41,7 @@ class ContactEvent(IntEnum):
 
     GAP = 0  # falls: contact begins; rises: it ends
     CLAMP = 1  # damping would make the force pull
-    KINK1 = 2  # sliding speed passes the stick speed or the lower kink of the law
+    KINK1 = 2  # the lower kink of the law; of a law that sticks: the sliding speed falls to the stick speed, or exceeds it
     KINK2 = 3  # the upper kink; of a law that sticks: a point that broke away turns back
     RELEASE = 4  # the stick force reaches what friction can hold
 
@@ -116,6 +116,8 @@ PHASE = np.dtype(
             (3,),
         ),  # of friction in Branch.BREAK: W (in joints the first number, in SLIP too)
         ("sense", np.float64),  # of the friction force along x of the plane in SLIP, in planar models: +1 or -1
+        ("held", np.float64),  # in Branch.BREAK: part of mu_s N with which it pushes while others hold it, 0: it slips
+        ("slack", np.float64),  # in Branch.BREAK: speed against its direction with which it began [m/s]
     ],
     align=True,
 )
@@ -133,6 +135,11 @@ CONTACT_WORK = np.dtype(
         # filled by contact/stick.py
         ("bound", np.float64),  # largest force that sticking can bring [N]
         ("unknown", np.int64),  # first of its stick forces, -1: does not stick
+        # filled by contact/stick_or_slip.py
+        ("is_lowered", np.int64),  # it has broken away: the bound is that of the law just above rest
+        ("branch_before", np.int64),
+        ("direction_before", np.float64, (3,)),
+        ("held_before", np.float64),
     ],
     align=True,
 )
@@ -144,6 +151,10 @@ SITE_WORK = np.dtype(
         ("z", np.float64),
         ("bound", np.float64),
         ("unknown", np.int64),
+        ("is_lowered", np.int64),
+        ("branch_before", np.int64),
+        ("direction_before", np.float64),
+        ("held_before", np.float64),
     ],
     align=True,
 )

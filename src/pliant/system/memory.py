@@ -28,6 +28,7 @@ LOOP = np.dtype(
         ("wants_dense", np.int64),  # 1: record dense pieces
         ("max_steps", np.int64),  # accepted steps in all, then TOO_MANY_STEPS
         ("budget", np.int64),  # accepted steps per entry, then PAUSE
+        ("stop", np.int64),  # 1: come back as soon as possible; set by another thread
         ("t_end", np.float64),  # [s]
         ("h_fixed", np.float64),  # [s]
         ("h_min", np.float64),  # [s] besides 16 ulp of t

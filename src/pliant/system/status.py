@@ -25,6 +25,8 @@ class Status(IntEnum):
     NOT_CONVERGED = 19  # Newton's method of an implicit step
     NOT_CLOSED = 20  # coordinates that close the loops were not found
     SINGULAR_LOOP = 21  # conditions of loops have become dependent
+    FRICTION_UNDECIDED = 22  # which sites stick and which slip was not found
+    EVENT_MISSED = 23  # an event function is on its wrong side at the end of a step without having fired
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

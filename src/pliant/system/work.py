@@ -111,6 +111,7 @@ RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
         ("open_formulation", np.int64),  # the same without closed loops
+        ("closed_formulation", np.int64),  # ACCELERATION kernel that finds multipliers where the integrator does, 0: is it
         ("respond", np.int64),  # address of the RESPONSE kernel of open_formulation
         ("loop_forces", np.int64),  # address of the STATE kernel of forces of loops known beforehand, 0: none
         ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
@@ -136,15 +137,25 @@ RUN = np.dtype(
         ("derivative", np.int64),  # address of the DERIVATIVE kernel
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
+        ("settle_friction", np.int64),  # address of the SWITCH kernel that decides what sticks, 0: nothing can
+        ("release_share", np.float64),  # of the bounds that stick forces had reached when they fired, 0: none has
+        ("step", np.float64),  # being tried [s]; filled by integrators/loop.py
         ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it
         ("body", np.int64),  # where a kernel failed
         ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
         ("n_sticking", np.int64),  # unknown stick forces
+        ("n_shared", np.int64),  # so many of them follow from the others only because they are shared out
         ("turning", np.float64),  # largest angular velocity where events look at places [rad/s]; filled by events.py
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
     ],
     align=True,
 )
+
+
+# rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds; of
+# contact/stick_or_slip.py: shares of the bounds, their steps, gradient, multipliers and slacks of the bounds
+FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK = range(10)
+N_STICK_ROWS = 10
 
 
 class Work(NamedTuple):
@@ -159,8 +170,14 @@ class Work(NamedTuple):
     phase: Any  # discrete phase: one row per limit, contact, site
     contacts: Any
     sites: Any
-    stick: Any  # (2 n, n) matrix of the stick forces, and its factor; filled by contact/stick.py
-    stick_force: Any  # (3, n) stick forces, accelerations without them, right side
+    # stick forces, n unknowns; filled by contact/stick.py and, while it decides what sticks, contact/stick_or_slip.py
+    stick: Any  # (3 n, n) W, its factor, and one more
+    stick_force: Any  # (N_STICK_ROWS, n) rows named below
+    stick_first: Any  # int64 (n) first unknown of the same site; filled by contact/phase.py
+    stick_order: Any  # int64 (n) pivots of the factor
+    stick_jacobian: Any  # (n, n_v) J
+    stick_lift: Any  # (n, n_v) rows of M^-1 J^T
+    probe: Any  # (n_y) a state a moment later, for rates of event functions; kernels/events.py
     # closed loops, m conditions
     closings: Any  # one row per condition
     legs: Any  # one row per loop: those closed in closed form
@@ -203,10 +220,17 @@ def flex_size(system: System) -> int:
     return max(ends, default=0)
 
 
+def _most_sticking(system: System) -> int:
+    """Unknown stick forces when everything sticks that can."""
+    width = 1 if system.world[0].is_planar else 2
+    can = [bool(system.frictions[row.friction].sticks) for row in system.contacts if row.friction >= 0]
+    return width * sum(can) + sum(bool(system.frictions[row.friction].sticks) for row in system.sites)
+
+
 def new_work(system: System, n_inputs: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_phases = len(system.limits) + len(system.contacts) + len(system.sites)
-    n_stick = 2 * len(system.contacts) + len(system.sites)
+    n_stick = _most_sticking(system)
     m = len(system.closings)
     dofs = rows(n_v, DOF_WORK)
     dofs.is_driven = system.dofs.motion >= 0
@@ -231,14 +255,19 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         phase=rows(n_phases, PHASE),
         contacts=rows(len(system.contacts), CONTACT_WORK),
         sites=rows(len(system.sites), SITE_WORK),
-        stick=np.zeros((2 * n_stick, n_stick)),
-        stick_force=np.zeros((3, n_stick)),
+        stick=np.zeros((3 * n_stick, n_stick)),
+        stick_force=np.zeros((N_STICK_ROWS, n_stick)),
+        stick_first=np.zeros(n_stick, np.int64),
+        stick_order=np.zeros(n_stick, np.int64),
+        stick_jacobian=np.zeros((n_stick, n_v)),
+        stick_lift=np.zeros((n_stick, n_v)),
+        probe=np.zeros(int(system.world[0].n_q + n_v + system.world[0].n_z)),
         closings=closings,
         legs=legs,
         gram=np.zeros((m, m)),
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
-        body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
+        body_lanes=room_for_lanes(6 * n_bodies if m + n_stick > 0 else 0),
         closing_vectors=np.zeros((2, m)),
         conditions=np.zeros((m, n_v)),
         conditions_q=np.full(int(system.world[0].n_q), np.nan),

@@ -11,7 +11,7 @@ from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.closures.conditions import measure_loops
 from pliant.kernels.closures.legs import find_legs
-from pliant.kernels.jacobians import joint_column, mode_column
+from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import frame_motion, move, place
 from pliant.system.status import Status

@@ -49,12 +49,15 @@ def count_contacts(system, work):
         has_friction = phase.is_active and contact.friction >= 0
         if has_friction and system.frictions[contact.friction].sticks and phase.branch == Branch.STICK:
             x.unknown = sticking
+            for a in range(width):
+                work.stick_first[sticking + a] = sticking
             sticking += width
     for k in range(len(system.sites)):
         site, x = system.sites[k], work.sites[k]
         x.unknown = -1
         if system.frictions[site.friction].sticks and work.phase[site.phase].branch == Branch.STICK:
             x.unknown = sticking
+            work.stick_first[sticking] = sticking
             sticking += 1
     work.run[0].n_touching, work.run[0].n_sticking = touching, sticking
 

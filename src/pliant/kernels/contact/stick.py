@@ -1,38 +1,36 @@
 """Stick forces: what holds sticking points and joints, beside everything else that acts.
 
-a = a0 + W f: tangential accelerations of the sticking sites under their stick forces f, W = J M^-1 J^T from one unit
-force at a time. f makes a = -STICK_RATE u, so what is left of the sliding velocity u dies out."""
+a = a0 + W f: accelerations of the sticking sites along their planes (joints) under their stick forces f,
+W = J M^-1 J^T, M^-1 that of the closed mechanism, from the factors of the formulation. f makes a = -STICK_RATE u, so
+that what is left of the sliding velocity u dies out. Where W is singular (points of one body that all stick) the least
+sum of (f_i / bound_i)^2 decides."""
 
 import math
 
-from pliant.kernels._jit import ACCELERATION, kernel, routine
+from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
-from pliant.kernels.contact.friction import slip_force
-from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
-from pliant.kernels.contact.phase import count_contacts
+from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
+from pliant.kernels.kinematics.columns import joint_column, mode_column
+from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import accelerate
-from pliant.system.contact_tables import Branch
 from pliant.system.status import Status
 from pliant.system.tables import Power
+from pliant.system.work import BOUND, FORCE, FREE, RIGHT, SCALE
 
 call_acceleration = ACCELERATION.call
+call_response = RESPONSE.call
 
-OK, SINGULAR, BREAK = int(Status.OK), int(Status.SINGULAR), int(Branch.BREAK)  # numba mixes integers only
+OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)  # numba mixes integers only
 
 STICK_RATE = 50.0  # [1/s]
-# of the mean diagonal of W, added to it: points of one body that all stick share the force evenly
-SHARING = 1e-3
-WEAK = 1e-12  # [1/kg] per acceleration [m/s^2]
-ENDLESS = 1e12  # [N]
-AT_REST = 1e-6  # [m/s^2]
-REFINEMENTS = 6  # SHARING to this power is below rounding
-OPPOSITE = 0.05  # of the stick speed, above events.TURNED
-NEARLY = 1.0 - 1e-9  # of what is released: released together
-
-FORCE, FREE, RIGHT = 0, 1, 2  # rows of work.stick_force
+DEPENDENT = 1e-11  # of the diagonal of W scaled to ones: a pivot of a site that moves with the others
+UNMOVED = 1e-12  # of what a force moves in the open tree: nothing, its motion is prescribed
+LEAST_BOUND = 1e-12  # of the largest: no share is divided by less
+REFINEMENTS = 2
 
 
 @routine
@@ -56,89 +54,262 @@ def put_accelerations(system, work, v, vdot, out):
             out[i] = seen_rate(system, vdot, j) + STICK_RATE * seen_rate(system, v, j)
 
 
+# --- J, M^-1 J^T, W -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def add_column(J, i, is_planar, j, velocity, x, y):
+    """Velocity j moves the point so: entries of rows i (along x) and i + 1 (along y)."""
+    J[i, j] += dot(x, velocity)
+    if not is_planar:
+        J[i + 1, j] += dot(y, velocity)
+
+
 @routine
-def add_stick_force(system, work, k, fx, fy):
-    """Push at sticking contact k along its plane."""
+def add_contact_rows(system, work, frame, p, x, y, i):
+    """What velocities do to the place p of the body (the section) of a frame, along x and y."""
+    J, is_planar = work.stick_jacobian, system.world[0].is_planar
+    k, carrier = system.frames[frame].body, system.frames[frame].point
+    while k >= 0:
+        body, b = system.bodies[k], work.bodies[k]
+        if system.world[0].uses_planar:
+            c, s, ax, ay = b.R_WB[0], b.R_WB[3], p[0] - b.p_WB[0], p[1] - b.p_WB[1]
+            for l in range(body.n_v):
+                sx, sy, sw = planar_column(body, b, l)
+                velocity = (c * sx - s * sy - sw * ay, s * sx + c * sy + sw * ax, 0.0)
+                add_column(J, i, is_planar, body.v + l, velocity, x, y)
+        else:
+            if carrier >= 0:
+                for l in range(system.flexes[body.flex].m):
+                    velocity, _ = mode_column(system, work, b, carrier, p, l)
+                    add_column(J, i, is_planar, body.v + body.n_v + l, velocity, x, y)
+            for l in range(body.n_v):
+                velocity, _ = joint_column(body, b, p, l)
+                add_column(J, i, is_planar, body.v + l, velocity, x, y)
+        k, carrier = body.parent, body.point
+
+
+@routine
+def put_jacobian(system, work, n):
+    """J of all sticking sites, with their bounds; forces are gathered."""
+    J, bound = work.stick_jacobian, work.stick_force[BOUND]
+    for i in range(n):
+        for j in range(J.shape[1]):
+            J[i, j] = 0.0
+    for k in range(len(system.contacts)):
+        i, contact = work.contacts[k].unknown, system.contacts[k]
+        if i < 0:
+            continue
+        _, _, _, location = measure(system, work, k)
+        x, y, _, _ = plane_axes(system, work, k)
+        add_contact_rows(system, work, contact.frame, location, x, y, i)
+        add_contact_rows(system, work, contact.plane, location, scale(-1.0, x), scale(-1.0, y), i)
+        bound[i] = work.contacts[k].bound
+        if not system.world[0].is_planar:
+            bound[i + 1] = bound[i]
+    for k in range(len(system.sites)):
+        i, dof = work.sites[k].unknown, system.dofs[system.sites[k].dof]
+        if i < 0:
+            continue
+        J[i, system.sites[k].dof] = 1.0
+        bound[i] = work.sites[k].bound
+        if dof.tilt >= 0:
+            body = system.bodies[dof.body]
+            for l in range(system.flexes[body.flex].m):
+                J[i, body.v + body.n_v + l] = system.shapes[dof.tilt + l]
+
+
+@kernel
+def product(a, b):
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@routine
+def without_opening(work, x):
+    """x <- x - M^-1 A^T (A M^-1 A^T)^-1 A x: what is left of a response where multipliers keep the loops closed, with
+    what closures/multipliers.py has left in work."""
+    r, y = work.run[0].n_dependent, work.closing_vectors[1]
+    for k in range(r):
+        y[k] = -product(work.conditions[work.condition_order[k]], x)
+    cholesky_solve(work.gram, r, y)
+    for k in range(r):
+        for j in range(x.shape[0]):
+            x[j] += work.lift[k, j] * y[k]
+
+
+@routine
+def find_responses(system, work, n):
+    """M^-1 J^T of the closed mechanism into work.stick_lift (a row each), W, and of every unknown 1 / sqrt(W_ii), 0
+    where no force moves it. The formulation has been called."""
+    J, lift, W, x, run = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.run[0]
+    size, n_v = work.stick_force[SCALE], work.stick_jacobian.shape[1]
+    for first in range(0, n, WIDTH):
+        count = min(WIDTH, n - first)
+        for k in range(WIDTH):
+            for j in range(n_v):
+                x[j, k] = J[first + min(k, count - 1), j]
+        call_response(run.respond, (system, work, x))
+        for k in range(count):
+            i = first + k
+            for j in range(n_v):
+                lift[i, j] = x[j, k]
+            alone = product(J[i], lift[i])
+            if len(system.loops) > 0 and run.formulation != run.open_formulation:
+                without_opening(work, lift[i])
+            own = product(J[i], lift[i])
+            size[i] = 1.0 / math.sqrt(own) if own > UNMOVED * alone else 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            W[i, j] = W[j, i] = product(J[i], lift[j])
+
+
+# --- f of W f = -a0 -----------------------------------------------------------------------------------------------
+
+
+@routine
+def factor_pivoted(F, order, n):
+    """Cholesky factor with pivots, in place: rows of F in the order of `order` are L, diagonals inverted. The rank."""
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if F[order[i], order[i]] > F[order[best], order[best]]:
+                best = i
+        order[k], order[best] = order[best], order[k]
+        row = order[k]
+        if not F[row, row] > DEPENDENT:
+            return k
+        inverse = 1.0 / math.sqrt(F[row, row])
+        for i in range(k + 1, n):
+            F[order[i], row] *= inverse
+        for i in range(k + 1, n):
+            other = order[i]
+            for j in range(k + 1, i + 1):
+                # symmetric: both halves, since pivoting asks for either
+                F[other, order[j]] -= F[other, row] * F[order[j], row]
+                F[order[j], other] = F[other, order[j]]
+        F[row, row] = inverse
+    return n
+
+
+@routine
+def solve_pivoted(F, order, r, x):
+    """x of the first r rows and columns, in place (x by unknown)."""
+    for k in range(r):
+        row = order[k]
+        for l in range(k):
+            x[row] -= F[row, order[l]] * x[order[l]]
+        x[row] *= F[row, row]
+    for k in range(r - 1, -1, -1):
+        row = order[k]
+        for l in range(k + 1, r):
+            x[row] -= F[order[l], row] * x[order[l]]
+        x[row] *= F[row, row]
+
+
+@routine
+def share_out(work, n, r, n_moved, x):
+    """The least sum of (f_i / bound_i)^2 among all forces that hold as x of the first r unknowns does.
+
+    x_I - C x_D with any x_D of the others, C = W_II^-1 W_ID; in shares of the bounds K = C so scaled,
+    x_D = K^T (1 + K K^T)^-1 x_I."""
+    cap = work.stick.shape[1]
+    F, G, order = work.stick[cap : 2 * cap], work.stick[2 * cap :], work.stick_order
+    bound, size, y = work.stick_force[BOUND], work.stick_force[SCALE], work.stick_force[RIGHT]
+    largest = 0.0
+    for k in range(n_moved):
+        largest = max(largest, bound[order[k]] / size[order[k]])
+    least = max(LEAST_BOUND * largest, 1e-300)
+    # rows of C^T: C^T L_11 = L_21
+    for k in range(r, n_moved):
+        row = order[k]
+        for l in range(r - 1, -1, -1):
+            for m in range(l + 1, r):
+                F[row, order[l]] -= F[row, order[m]] * F[order[m], order[l]]
+            F[row, order[l]] *= F[order[l], order[l]]
+    for a in range(r):
+        i = order[a]
+        y[a] = x[i] / max(bound[i] / size[i], least)
+        for b in range(a + 1):
+            j, total = order[b], 0.0
+            for k in range(r, n_moved):
+                d = order[k]
+                total += F[d, i] * F[d, j] * max(bound[d] / size[d], least) ** 2
+            G[a, b] = total / (max(bound[i] / size[i], least) * max(bound[j] / size[j], least))
+        G[a, a] += 1.0
+    if cholesky(G, r) >= 0:
+        return
+    cholesky_solve(G, r, y)
+    for k in range(r, n_moved):
+        d, total = order[k], 0.0
+        for a in range(r):
+            total += F[d, order[a]] * y[a] / max(bound[order[a]] / size[order[a]], least)
+        x[d] = total * max(bound[d] / size[d], least) ** 2
+        for a in range(r):
+            x[order[a]] -= F[d, order[a]] * x[d]
+
+
+@routine
+def solve_forces(work, n):
+    """f of W f = -a0 into stick_force; 0 where no force moves a site."""
+    cap = work.stick.shape[1]
+    W, F, order = work.stick, work.stick[cap : 2 * cap], work.stick_order
+    f, a0, size = work.stick_force[FORCE], work.stick_force[FREE], work.stick_force[SCALE]
+    n_moved = 0
+    for i in range(n):
+        f[i] = 0.0
+        if size[i] > 0.0:
+            order[n_moved] = i
+            n_moved += 1
+            for j in range(n):
+                F[i, j] = W[i, j] * size[i] * size[j]
+    r = factor_pivoted(F, order, n_moved)
+    work.run[0].n_shared = n_moved - r
+    x = work.stick_force[RIGHT]
+    for _ in range(1 + REFINEMENTS):
+        for k in range(r):
+            i = order[k]
+            x[i] = -(a0[i] + product(W[i, :n], f[:n])) * size[i]
+        solve_pivoted(F, order, r, x)
+        for k in range(r):
+            f[order[k]] += x[order[k]] * size[order[k]]
+    if r < n_moved:
+        for k in range(r):
+            f[order[k]] /= size[order[k]]
+        share_out(work, n, r, n_moved, f)
+        for k in range(n_moved):
+            f[order[k]] *= size[order[k]]
+
+
+@routine
+def find_stick_forces(system, work, q, v, vdot):
+    """Fill work.stick_force, vdot without them; forces are gathered."""
+    n = work.run[0].n_sticking
+    status = call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, work.no_reaction))
+    if status != OK:
+        return status
+    put_accelerations(system, work, v, vdot, work.stick_force[FREE])
+    put_jacobian(system, work, n)
+    find_responses(system, work, n)
+    solve_forces(work, n)
+    return OK
+
+
+# --- what they do -------------------------------------------------------------------------------------------------
+
+
+@routine
+def push_stick_force(system, work, k, fx, fy):
+    """Push at sticking contact k along its plane; the force."""
     contact = system.contacts[k]
     _, _, _, location = measure(system, work, k)
     x, y, _, _ = plane_axes(system, work, k)
     force = add(scale(fx, x), scale(fy, y))
     push(system, work, contact.frame, force, location)
     push(system, work, contact.plane, scale(-1.0, force), location)
-
-
-@routine
-def put_column(system, work, q, v, vdot, i, unit):
-    """Column i of W: what a unit force changes; the force has been added."""
-    status = call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, work.no_reaction))
-    W = work.stick
-    put_accelerations(system, work, v, vdot, W[i])
-    for j in range(work.run[0].n_sticking):
-        W[i, j] = (W[i, j] - work.stick_force[FREE, j]) / unit
-    return status
-
-
-@kernel
-def is_prescribed(W, a0, i):
-    """Whether no force moves unknown i: its motion is prescribed, so friction cannot hold it."""
-    return W[i, i] < WEAK * max(abs(a0[i]), WEAK)
-
-
-@routine
-def solve_forces(work, n):
-    """f of W f = -a0 into stick_force; even where W is singular."""
-    W, factor = work.stick, work.stick[work.stick.shape[1] :]
-    f, a0, r = work.stick_force[FORCE], work.stick_force[FREE], work.stick_force[RIGHT]
-    trace = 0.0
-    for i in range(n):
-        trace += W[i, i]
-        f[i] = 0.0
-    for i in range(n):
-        is_held = is_prescribed(W, a0, i)
-        for j in range(i + 1):
-            factor[i, j] = 0.0 if is_held or is_prescribed(W, a0, j) else 0.5 * (W[i, j] + W[j, i])
-        factor[i, i] = 1.0 if is_held else factor[i, i] + SHARING * trace / n
-    if cholesky(factor, n) >= 0:
-        return SINGULAR
-    # again and again: each time takes back what SHARING has taken away
-    for _ in range(REFINEMENTS):
-        for i in range(n):
-            r[i] = -a0[i]
-            for j in range(n):
-                r[i] -= 0.5 * (W[i, j] + W[j, i]) * f[j]
-        cholesky_solve(factor, n, r)
-        for i in range(n):
-            f[i] += r[i]
-            if is_prescribed(W, a0, i):
-                # it rests anyway; or no force holds it, and one above any bound has it released at once
-                f[i] = 0.0 if abs(a0[i]) < AT_REST else -math.copysign(ENDLESS, a0[i])
-    return OK
-
-
-@routine
-def find_stick_forces(system, work, q, v, vdot):
-    """Fill work.stick_force; forces are gathered."""
-    status = call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, work.no_reaction))
-    put_accelerations(system, work, v, vdot, work.stick_force[FREE])
-    for k in range(len(system.contacts)):
-        x = work.contacts[k]
-        if x.unknown < 0:
-            continue
-        unit = 1.0 + x.bound
-        for axis in range(1 if system.world[0].is_planar else 2):
-            fx, fy = (unit, 0.0) if axis == 0 else (0.0, unit)
-            add_stick_force(system, work, k, fx, fy)
-            status = max(status, put_column(system, work, q, v, vdot, x.unknown + axis, unit))
-            add_stick_force(system, work, k, -fx, -fy)
-    for k in range(len(system.sites)):
-        x, j = work.sites[k], system.sites[k].dof
-        if x.unknown < 0:
-            continue
-        unit = 1.0 + x.bound
-        add_joint_force(system, work, j, unit)
-        status = max(status, put_column(system, work, q, v, vdot, x.unknown, unit))
-        add_joint_force(system, work, j, -unit)
-    return max(status, solve_forces(work, work.run[0].n_sticking))
+    return force
 
 
 @routine
@@ -151,10 +322,8 @@ def apply_stick_forces(system, work, v):
             fx, fy = f[x.unknown], 0.0
             if not system.world[0].is_planar:
                 fy = f[x.unknown + 1]
-            add_stick_force(system, work, k, fx, fy)
+            along = push_stick_force(system, work, k, fx, fy)
             _, u, _, _ = measure(system, work, k)
-            ex, ey, _, _ = plane_axes(system, work, k)
-            along = add(scale(fx, ex), scale(fy, ey))
             put(x.tangential, along)
             x.power += dot(along, u)
             work.power[Power.FRICTION] += dot(along, u)
@@ -169,11 +338,17 @@ def apply_stick_forces(system, work, v):
 @kernel(ACCELERATION)
 def solve(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the stick forces."""
-    if work.run[0].n_sticking > 0:
+    n = work.run[0].n_sticking
+    if n > 0:
         status = find_stick_forces(system, work, q, v, vdot)
         if status != OK:
             return status
         apply_stick_forces(system, work, v)
+        if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_drives:
+            for i in range(n):
+                for j in range(len(vdot)):
+                    vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
+            return OK
     return call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, reaction))
 
 
@@ -185,73 +360,3 @@ def contact_stick_force(system, work, k):
     if not system.world[0].is_planar:
         fy = work.stick_force[FORCE, i + 1]
     return math.sqrt(fx * fx + fy * fy)
-
-
-@routine
-def slip_direction(system, work, k):
-    """Direction d in the plane in which contact k begins to slip: a0 - b W d = c d with c >= 0, b the slip force.
-
-    W is its own block, a0 = -W f what its stick force f has held. Where W is not the same in all directions d is not
-    along f, and friction along f would not be against the slip that follows."""
-    x, W = work.contacts[k], work.stick
-    law = system.frictions[system.contacts[k].friction]
-    i = x.unknown
-    fx = work.stick_force[FORCE, i]
-    if system.world[0].is_planar:
-        return -math.copysign(1.0, fx), 0.0
-    fy = work.stick_force[FORCE, i + 1]
-    xx, xy, yy = W[i, i], 0.5 * (W[i, i + 1] + W[i + 1, i]), W[i + 1, i + 1]
-    ax, ay = -(xx * fx + xy * fy), -(xy * fx + yy * fy)
-    b = slip_force(law, BREAK, x.normal_force, 0.0)
-    # the length of (c + b W)^-1 a0 falls with c: halve until it is 1
-    low, high, dx, dy = 0.0, math.sqrt(ax * ax + ay * ay), 0.0, 0.0
-    for _ in range(60):
-        c = 0.5 * (low + high)
-        pxx, pxy, pyy = c + b * xx, b * xy, c + b * yy
-        det = pxx * pyy - pxy * pxy
-        if not det > 0.0:
-            return 0.0, 0.0
-        dx, dy = (pyy * ax - pxy * ay) / det, (pxx * ay - pxy * ax) / det
-        if dx * dx + dy * dy > 1.0:
-            low = c
-        else:
-            high = c
-    size = math.sqrt(dx * dx + dy * dy)
-    return (dx / size, dy / size) if size > 0.0 else (0.0, 0.0)
-
-
-@routine
-def release_overloaded(system, work, v, share):
-    """Let go where the stick force has reached this share of its bound; how many did. Stick forces are known."""
-    n_released = 0
-    share *= NEARLY
-    f = work.stick_force[FORCE]
-    for k in range(len(system.contacts)):
-        x, phase = work.contacts[k], work.phase[system.contacts[k].phase]
-        if x.unknown >= 0:
-            size = contact_stick_force(system, work, k)
-            if size >= share * x.bound:
-                dx, dy = slip_direction(system, work, k)
-                ex, ey, _, _ = plane_axes(system, work, k)
-                phase.branch = BREAK
-                force = add(scale(-dx, ex), scale(-dy, ey))
-                # what is left of an earlier slide the other way: friction is against that
-                _, u, n, _ = measure(system, work, k)
-                slide = tangent(u, n)
-                speed = math.sqrt(dot(slide, slide))
-                if dot(slide, force) > OPPOSITE * system.frictions[system.contacts[k].friction].kink[0]:
-                    force = scale(-1.0 / speed, slide)
-                put(phase.direction, force)
-                phase.sense = math.copysign(1.0, dot(force, ex))
-                n_released += 1
-    for k in range(len(system.sites)):
-        x, phase = work.sites[k], work.phase[system.sites[k].phase]
-        if x.unknown >= 0 and abs(f[x.unknown]) >= share * x.bound:
-            phase.branch = BREAK
-            u, sense = seen_rate(system, v, system.sites[k].dof), math.copysign(1.0, f[x.unknown])
-            if sense * u > OPPOSITE * system.frictions[system.sites[k].friction].kink[0]:
-                sense = -sense
-            phase.direction[0] = sense
-            n_released += 1
-    count_contacts(system, work)
-    return n_released

@@ -22,7 +22,7 @@ NONE = 2.0  # a theta outside the step: nothing found
 
 # rows of memory.event_values: newest, left of the newest, in a search, at both ends of the step; each with its rates
 G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL, G_START, GDOT_START, G_END, GDOT_END = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-OK = int(Status.OK)
+OK, INTERRUPTED = int(Status.OK), int(Status.INTERRUPTED)
 
 
 @routine
@@ -53,6 +53,10 @@ def dense_point(r, theta, h, out, rate):
 def evaluate(system, work, memory, t, y, ydot, row):
     """Event values at (t, y) into row (and the next, their rates). A failure is noted and ends the step."""
     values = memory.event_values
+    if memory.loop[0].stop == 1:
+        memory.loop[0].failure = INTERRUPTED
+    if memory.loop[0].failure != OK:
+        return
     status = call_events(work.run[0].events, (system, work, t, y, ydot, values[row], values[row + 1]))
     if status != OK:
         memory.loop[0].failure = status
@@ -115,6 +119,8 @@ def root(system, work, memory, h, k, row, a, fa, b, fb):
     values, x, xdot, t = memory.event_values, memory.scratch[0], memory.scratch[1], memory.loop[0].t
     theta, last = b, 0
     for _ in range(MAX_ROOT_STEPS):
+        if memory.loop[0].failure != OK:
+            break
         before = theta
         theta = (a * fb - b * fa) / (fb - fa)
         if not a < theta < b:
@@ -143,6 +149,8 @@ def leaving(system, work, memory, h, k, a, b, gb):
     values, x, xdot = memory.event_values, memory.scratch[0], memory.scratch[1]
     s, right, f_right = memory.side[1, k], b, gb
     for _ in range(MAX_ROOT_STEPS):
+        if memory.loop[0].failure != OK:
+            break
         theta = 0.5 * (a + right)
         dense_point(memory.dense, theta, h, x, xdot)
         evaluate(system, work, memory, memory.loop[0].t + theta * h, x, xdot, G_TRIAL)
@@ -156,19 +164,19 @@ def leaving(system, work, memory, h, k, a, b, gb):
 
 
 @routine
-def crossing(system, work, memory, h, k, a, b):
+def crossing(system, work, memory, h, k, a, b, tolerance):
     """First crossing of event k in [a, b] that matches its direction: (theta, direction); NONE if there is none.
 
-    The values at a are those of the left rows, at b the newest; g at a counts as being on its side.
-    """
+    The values at a are those of the left rows, at b the newest; g at a counts as being on its side. One that is less
+    than a tolerance [s] before b counts as being at b, where another event has been found."""
     values, s, event = memory.event_values, memory.side[1, k], system.events[k]
     ga, gb = s * values[G_LEFT, k], s * values[G, k]
     da, db = s * values[GDOT_LEFT, k], s * values[GDOT, k]
-    is_crossed = gb < -event.band
+    is_crossed = gb < -event.band - tolerance * abs(db)
     if is_crossed and not matches(event, -s):
         return NONE, 0
-    # a dip between two samples
-    is_turning = not is_crossed and da < 0.0 < db
+    # a dip between two samples that may reach zero
+    is_turning = not is_crossed and da < 0.0 < db and min(ga, gb) < 2.0 * (b - a) * h * max(-da, db)
     if not (is_crossed or is_turning):
         return NONE, 0
     if is_crossed and ga <= 0.0:
@@ -198,7 +206,7 @@ def crossing(system, work, memory, h, k, a, b):
 @routine
 def is_tired(loop, event):
     """Whether a kink has been passed to and fro without time passing: let one step go on beyond it."""
-    return event.is_kink == 1 and loop.n_standing > MOST_KINKS
+    return event.is_kink == 1 and event.is_firm == 0 and loop.n_standing > MOST_KINKS
 
 
 @routine
@@ -223,6 +231,19 @@ def are_near(system, work, memory, h):
 
 
 @routine
+def is_missed(loop, table, values, side, h):
+    """Whether, at the end of a step that no event has ended, one is beyond its zero; loop.target says which."""
+    tolerance = 16.0 * loop.simultaneous * max(abs(loop.t), h)
+    for k in range(side.shape[1]):
+        s, event = side[1, k], table[k]
+        is_beyond = s * values[G, k] < -event.band - tolerance * abs(values[GDOT, k])
+        if is_beyond and matches(event, -s) and not is_tired(loop, event):
+            loop.target = k
+            return True
+    return False
+
+
+@routine
 def find_event(system, work, memory, h):
     """Earliest matching crossing in the step just made (its theta, or NONE); loop.target says which and how."""
     loop, values, side = memory.loop[0], memory.event_values, memory.side
@@ -237,13 +258,22 @@ def find_event(system, work, memory, h):
         else:
             dense_point(memory.dense, b, h, x, xdot)
             evaluate(system, work, memory, loop.t + b * h, x, xdot, G)
-        first = NONE
+        first, a, tolerance = NONE, b - 1.0 / N_SAMPLES, 0.0
         for k in range(side.shape[1]):
             if is_tired(loop, system.events[k]):
                 continue
-            theta, direction = crossing(system, work, memory, h, k, b - 1.0 / N_SAMPLES, b)
+            theta, direction = crossing(system, work, memory, h, k, a, b, tolerance)
             if theta < first:
                 first, loop.target, loop.target_direction = theta, k, direction
+                if theta > a:
+                    # whatever comes first lies before it
+                    b, tolerance = theta, loop.simultaneous * max(abs(loop.t), h)
+                    dense_point(memory.dense, b, h, x, xdot)
+                    evaluate(system, work, memory, loop.t + b * h, x, xdot, G)
+            if loop.failure != OK or first == a:
+                break
+        if loop.failure != OK:
+            return NONE
         if first <= 1.0:
             return first
         # crossings in the other direction pass silently

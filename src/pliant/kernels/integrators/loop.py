@@ -22,12 +22,13 @@ OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUF
 PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
 STEP_TOO_SMALL, NOT_FINITE = int(Status.STEP_TOO_SMALL), int(Status.NOT_FINITE)
 TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT_NOT_LOCATED)
+EVENT_MISSED, INTERRUPTED = int(Status.EVENT_MISSED), int(Status.INTERRUPTED)
 
 G, GDOT = events.G, events.GDOT  # rows of event values
 
 ULP = 2.0**-52
 MAX_REDOS = 6  # steps to land on one event
-MAX_STANDING = 100  # events in a row at one instant
+MAX_STANDING = 100  # steps in a row that come nowhere, or as many times 4 as there are events
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 STALL_STEPS = 1000  # whose progress is watched
@@ -38,13 +39,13 @@ MOST_MILD = 6  # steps off that bound that forget those at it
 
 @routine
 def is_full(loop, n_rows, n_pieces, n_log, n_events, n_phases):
-    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events, one
-    phase."""
+    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events, two
+    phases (as events leave it, and as forces decide what sticks)."""
     return (
         (loop.wants_rows == 1 and loop.n_rows + 2 > n_rows)
         or (loop.wants_dense == 1 and loop.n_pieces + 1 > n_pieces)
         or loop.n_log + n_events > n_log
-        or (loop.wants_rows == 1 and loop.n_phases + 1 > n_phases)
+        or (loop.wants_rows == 1 and loop.n_phases + 2 > n_phases)
     )
 
 
@@ -122,6 +123,14 @@ def restart(system, work, memory):
     loop, run = memory.loop[0], work.run[0]
     y, x, f = memory.y, memory.scratch[0], memory.scratch[1]
     run.segment = middle(loop, memory.boundaries)
+    run.step = loop.h
+    if run.settle_friction != 0:
+        status = call_switch(run.settle_friction, (system, work, loop.t, y, memory.fired))
+        if status == SWITCHED:
+            loop.was_switched = 1
+            record_phase(loop, work.phase, memory.phase_times, memory.phases)
+        elif status != OK:
+            return status
     status = call_derivative(run.derivative, (system, work, loop.t, y, memory.f))
     loop.n_evaluations += 1
     if status != OK:
@@ -194,8 +203,9 @@ def rejected(loop, h, status):
 
 @routine
 def control(loop, h, wanted):
-    """Next trial step from the error of an accepted one; after a cut step the step wanted before is good again."""
-    if loop.is_fixed == 1:
+    """Next trial step from the error of an accepted one; after a cut step the step wanted before is good again. A step
+    of no length, on an event at t itself, tells nothing."""
+    if loop.is_fixed == 1 or h == 0.0:
         return
     factor = loop.factor
     if factor == 0.0:
@@ -244,6 +254,9 @@ def trial(system, work, memory):
     has_events = memory.fired.shape[0] > 0
     loop.target = -1
     while True:
+        if loop.stop == 1:
+            return INTERRUPTED
+        work.run[0].step = h
         status, is_near = call_stepper(loop.step, (system, work, memory, loop.t, h)), False
         if status == OK and loop.error <= 1.0:
             normalise(memory.quaternions, memory.y_new, memory.f_new)
@@ -295,9 +308,6 @@ def trial(system, work, memory):
 def switch(system, work, memory):
     """Fire what is due and let the event handler act."""
     loop, values = memory.loop[0], memory.event_values
-    loop.n_standing = loop.n_standing + 1 if loop.h_made <= least_step(loop) else 0
-    if loop.n_standing > MAX_STANDING:
-        return EVENT_NOT_LOCATED
     tolerance = loop.simultaneous * max(abs(loop.t), loop.h_made)
     events.fire(loop, system.events, values, tolerance, memory.side, memory.fired, memory.log)
     before = memory.scratch[3]
@@ -347,13 +357,17 @@ def one_step(system, work, memory):
     if loop.is_fixed == 0 and work.run[0].turning * wanted > events.MOST_TURN:
         # the scan for events must not miss whole turns
         wanted = events.MOST_TURN / work.run[0].turning
-    loop.h_made = fitted(loop, wanted, stop)
+    loop.h_made = fitted(loop, max(wanted, least_step(loop)), stop)
     n_rejected = loop.n_rejected
     status = trial(system, work, memory)
     if status != OK:
         return status
     h = loop.h_made
     control(loop, h, wanted if n_rejected == loop.n_rejected else h)
+    # every pass of the loop raises t or this
+    loop.n_standing = loop.n_standing + 1 if h <= least_step(loop) else 0
+    if loop.n_standing > max(MAX_STANDING, 4 * memory.fired.shape[0]):
+        return EVENT_NOT_LOCATED if loop.target >= 0 else STEP_TOO_SMALL
     if h > 0.0:
         if loop.wants_dense == 1:
             record_piece(loop, h, memory.dense, memory.piece_times, memory.piece_terms)
@@ -370,6 +384,8 @@ def one_step(system, work, memory):
         events.take(memory.event_values, G, events.G_START)
     if loop.target >= 0:
         return switch(system, work, memory)
+    if events.is_missed(loop, system.events, memory.event_values, memory.side, h):
+        return EVENT_MISSED
     events.settle_sides(system.events, memory.event_values, memory.side)
     return OK
 
@@ -399,7 +415,7 @@ def advance(system, work, memory):
         if 0 < loop.watches <= loop.n_stiff or 0 < loop.review <= loop.n_steps:
             loop.n_stiff = loop.review = 0
             return REVIEW
-        if loop.n_steps >= last:
+        if loop.n_steps >= last or loop.stop == 1:
             return PAUSE
         if loop.n_steps >= loop.max_steps:
             return TOO_MANY_STEPS
