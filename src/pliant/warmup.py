@@ -31,7 +31,15 @@ HALVES = (
         ),
     ),
     (
-        ("contact.phase", "contact.stick", "contact.stick_or_slip", "integrators.loop", "integrators.runge_kutta", "events", "outputs"),
+        (
+            "contact.phase",
+            "contact.stick",
+            "contact.stick_or_slip",
+            "integrators.loop",
+            "integrators.runge_kutta",
+            "events",
+            "outputs",
+        ),
         (
             "closures.multipliers",
             "closures.given",

@@ -8,7 +8,7 @@ from pliant.kernels.contact.gather import UPRIGHT, load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
-from pliant.kernels.contact.stick import contact_stick_force
+from pliant.kernels.contact.stick import least_motion, size_of, stick_margin, width_at
 from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
@@ -53,6 +53,7 @@ def measure_state(system, work, t, y, ydot):
         load_states(system, work, y)
         call_state(run.prepare, (system, work, t, q, v))
         status = call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction))
+        run.least_motion = least_motion(work, run.n_sticking)
     elif world.has_frame_events or len(system.contacts) > 0:
         move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
@@ -78,6 +79,8 @@ def kink_margin(law, branch, kink, speed, rate):
     """Distance of the sliding speed from a kink of the law; of a law that sticks: positive while the branch holds."""
     if not law.sticks:
         return speed - law.kink[kink] * (1.0 if branch > kink else RISE), rate
+    if branch == STICK:
+        return math.inf, 0.0
     if branch == SLIP:
         return speed - law.kink[0], rate
     return HYSTERESIS * law.kink[0] - speed, -rate
@@ -103,7 +106,7 @@ def contact_event(system, work, k, kind):
         return gap, dot(n, u)
     if kind == ContactEvent.RELEASE:
         x = work.contacts[k]
-        return x.bound - contact_stick_force(system, work, k) if x.unknown >= 0 else math.inf, 0.0
+        return stick_margin(work, x.unknown, x.bound, work.run[0].least_motion) if x.unknown >= 0 else math.inf, 0.0
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
         return clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
@@ -123,7 +126,7 @@ def site_event(system, work, k, kind, v, vdot):
     site = system.sites[k]
     if kind == ContactEvent.RELEASE:
         x = work.sites[k]
-        return x.bound - abs(work.stick_force[FORCE, x.unknown]) if x.unknown >= 0 else math.inf, 0.0
+        return stick_margin(work, x.unknown, x.bound, work.run[0].least_motion) if x.unknown >= 0 else math.inf, 0.0
     law, branch = system.frictions[site.friction], work.phase[site.phase].branch
     u, udot = seen_rate(system, v, site.dof), seen_rate(system, vdot, site.dof)
     if law.sticks and kind == ContactEvent.KINK2:
@@ -167,6 +170,7 @@ def probe_releases(system, work, t, y, ydot, out):
     call_state(run.prepare, (system, work, t + later, q, v))
     if call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction)) != OK:
         return 0.0
+    run.least_motion = least_motion(work, run.n_sticking)
     for k in range(len(system.events)):
         event = system.events[k]
         if is_release(event):
@@ -257,7 +261,8 @@ def released_share(system, work, fired):
         event = system.events[k]
         if fired[k] != 0 and event.measure == ContactEvent.RELEASE:
             if event.contact >= 0:
-                size, bound = contact_stick_force(system, work, event.contact), work.contacts[event.contact].bound
+                i, bound = work.contacts[event.contact].unknown, work.contacts[event.contact].bound
+                size = size_of(work, FORCE, i, width_at(work, i, work.run[0].n_sticking))
                 least = min(least, size / bound if bound > 0.0 else 1.0, 1.0)
             elif event.site >= 0:
                 x = work.sites[event.site]

@@ -41,9 +41,9 @@ class ContactEvent(IntEnum):
 
     GAP = 0  # falls: contact begins; rises: it ends
     CLAMP = 1  # damping would make the force pull
-    KINK1 = 2  # the lower kink of the law; of a law that sticks: the sliding speed falls to the stick speed, or exceeds it
+    KINK1 = 2  # the lower kink of the law; of a law that sticks: the sliding speed leaves the range of its branch
     KINK2 = 3  # the upper kink; of a law that sticks: a point that broke away turns back
-    RELEASE = 4  # the stick force reaches what friction can hold
+    RELEASE = 4  # the stick force reaches what friction can hold, or cannot hold
 
 
 # one row per point and plane

@@ -111,7 +111,10 @@ RUN = np.dtype(
     [
         ("formulation", np.int64),  # address of the ACCELERATION kernel
         ("open_formulation", np.int64),  # the same without closed loops
-        ("closed_formulation", np.int64),  # ACCELERATION kernel that finds multipliers where the integrator does, 0: is it
+        (
+            "closed_formulation",
+            np.int64,
+        ),  # ACCELERATION kernel that finds multipliers where the integrator does, 0: is it
         ("respond", np.int64),  # address of the RESPONSE kernel of open_formulation
         ("loop_forces", np.int64),  # address of the STATE kernel of forces of loops known beforehand, 0: none
         ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
@@ -138,6 +141,7 @@ RUN = np.dtype(
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
         ("settle_friction", np.int64),  # address of the SWITCH kernel that decides what sticks, 0: nothing can
+        ("least_motion", np.float64),  # accelerations of sticking sites above it are no rounding; filled by events.py
         ("release_share", np.float64),  # of the bounds that stick forces had reached when they fired, 0: none has
         ("step", np.float64),  # being tried [s]; filled by integrators/loop.py
         ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it

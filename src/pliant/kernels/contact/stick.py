@@ -31,6 +31,8 @@ DEPENDENT = 1e-11  # of the diagonal of W scaled to ones: a pivot of a site that
 UNMOVED = 1e-12  # of what a force moves in the open tree: nothing, its motion is prescribed
 LEAST_BOUND = 1e-12  # of the largest: no share is divided by less
 REFINEMENTS = 2
+HELD = 1e-6  # of the largest acceleration without stick forces: what is left of it where all are held
+AT_REST = 1e-6  # acceleration of a site that no force moves, and that rests [m/s^2, rad/s^2]
 
 
 @routine
@@ -353,10 +355,43 @@ def solve(system, work, q, v, vdot, reaction):
 
 
 @kernel
-def contact_stick_force(system, work, k):
-    """Size of the stick force of contact k."""
-    i = work.contacts[k].unknown
-    fx, fy = work.stick_force[FORCE, i], 0.0
-    if not system.world[0].is_planar:
-        fy = work.stick_force[FORCE, i + 1]
-    return math.sqrt(fx * fx + fy * fy)
+def width_at(work, i, n):
+    """Unknowns of the site whose first is i."""
+    return 2 if i + 1 < n and work.stick_first[i + 1] == i else 1
+
+
+@kernel
+def size_of(work, row, i, width):
+    """Size of what a row of stick_force holds for the site with first unknown i."""
+    a, b = work.stick_force[row, i], 0.0
+    if width == 2:
+        b = work.stick_force[row, i + 1]
+    return math.sqrt(a * a + b * b)
+
+
+@kernel
+def acceleration_of(work, i, n):
+    """Acceleration of unknown i under the forces found."""
+    return work.stick_force[FREE, i] + product(work.stick[i, :n], work.stick_force[FORCE, :n])
+
+
+@kernel
+def least_motion(work, n):
+    """Accelerations above this are no rounding [m/s^2, rad/s^2]."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, abs(work.stick_force[FREE, i]))
+    return max(HELD * largest, AT_REST)
+
+
+@kernel
+def stick_margin(work, i, bound, motion):
+    """What the stick force of the site with first unknown i has left to its bound; what is not held though forces are
+    found (its motion is prescribed, or that of sites that move together differs) has nothing left."""
+    n = work.run[0].n_sticking
+    width, margin = width_at(work, i, n), 0.0
+    margin = bound - size_of(work, FORCE, i, width)
+    for a in range(i, i + width):
+        if abs(acceleration_of(work, a, n)) > motion:
+            margin = min(margin, -bound - 1.0)
+    return margin

@@ -25,7 +25,15 @@ from pliant.kernels.contact.friction import slip_force
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.phase import count_contacts
-from pliant.kernels.contact.stick import find_stick_forces, product
+from pliant.kernels.contact.stick import (
+    AT_REST,
+    acceleration_of,
+    find_stick_forces,
+    least_motion,
+    product,
+    size_of,
+    width_at,
+)
 from pliant.kernels.forces.joints import seen_rate
 from pliant.system.contact_tables import Branch
 from pliant.system.status import Status
@@ -38,8 +46,6 @@ STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # n
 
 NEARLY = 1.0 - 1e-9  # of a bound: reached
 NEARLY_SHARED = 1.0 - 1e-6  # the same where forces are shared out: slipping must differ from being held
-HELD = 1e-6  # of the largest acceleration without stick forces: what is left of it where all are held
-AT_REST = 1e-6  # acceleration of a site that no force moves, and that rests [m/s^2, rad/s^2]
 MAX_ITERATIONS = 60
 MAX_CUTS = 40
 SAME = 1e-6  # change of a direction that is none
@@ -54,24 +60,9 @@ CONVERGED, RESIDUAL, GOOD_ENOUGH = 1e-16, 1e-9, 1e-7
 
 
 @kernel
-def width_at(work, i, n):
-    """Unknowns of the site whose first is i."""
-    return 2 if i + 1 < n and work.stick_first[i + 1] == i else 1
-
-
-@kernel
 def is_bounded(work, i):
     """Whether a force can act at unknown i at all, and matters."""
     return work.stick_force[BOUND, i] > 0.0 and work.stick_force[SCALE, i] > 0.0
-
-
-@kernel
-def size_of(work, row, i, width):
-    """Size of what a row of stick_force holds for the site with first unknown i."""
-    a, b = work.stick_force[row, i], 0.0
-    if width == 2:
-        b = work.stick_force[row, i + 1]
-    return math.sqrt(a * a + b * b)
 
 
 @routine
@@ -266,22 +257,12 @@ def bring_to_rest(system, work):
 
 
 @kernel
-def acceleration_of(work, i, n):
-    """Acceleration of unknown i under the forces found."""
-    return work.stick_force[FREE, i] + product(work.stick[i, :n], work.stick_force[FORCE, :n])
-
-
-@kernel
 def is_moving(work, n):
-    """Whether the forces found do not hold all sites: no force moves one that accelerates, or sites that a force moves
-    together accelerate differently."""
-    largest = 0.0
-    for i in range(n):
-        largest = max(largest, abs(work.stick_force[FREE, i]))
+    """Whether the forces found do not hold all sites."""
     fastest = 0.0
     for i in range(n):
         fastest = max(fastest, abs(acceleration_of(work, i, n)))
-    return fastest > max(HELD * largest, AT_REST)
+    return fastest > least_motion(work, n)
 
 
 @routine

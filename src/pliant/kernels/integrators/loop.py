@@ -28,6 +28,7 @@ G, GDOT = events.G, events.GDOT  # rows of event values
 
 ULP = 2.0**-52
 MAX_REDOS = 6  # steps to land on one event
+MAX_ALARMS = 8  # times that an event was not where the dense output had it, before it counts as being there
 MAX_STANDING = 100  # steps in a row that come nowhere, or as many times 4 as there are events
 LEAST_ERROR = 1e-4  # remembered by the controller
 JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
@@ -244,12 +245,20 @@ def event_landing(loop, table, values, side, h, longest, before):
 
 
 @routine
+def is_false_alarm(loop, values, h):
+    """Whether the event that the dense output promised is not there where the step ends now: g leaves its zero. The
+    dense output of the long step has been less accurate than the event asks for."""
+    g, gdot = -loop.target_direction * values[G, loop.target], -loop.target_direction * values[GDOT, loop.target]
+    return g > 0.0 and gdot > 0.0 and g > 16.0 * gdot * loop.simultaneous * max(abs(loop.t), h)
+
+
+@routine
 def trial(system, work, memory):
     """Find the step that is made: steps until one is good, then, where it passes an event, until it ends on it.
 
     Its length in loop.h_made, 0 if the event is at t itself; loop.target >= 0 says that it ends on an event."""
     loop, values = memory.loop[0], memory.event_values
-    h, before, redo = loop.h_made, math.inf, 0
+    h, before, redo, alarms = loop.h_made, math.inf, 0, 0
     longest = h
     has_events = memory.fired.shape[0] > 0
     loop.target = -1
@@ -289,6 +298,17 @@ def trial(system, work, memory):
             h, before, redo = (loop.t + theta * h) - loop.t, math.inf, 0
         else:
             events.evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
+            if loop.failure != OK:
+                return loop.failure
+            if loop.is_fixed == 0 and alarms < MAX_ALARMS and is_false_alarm(loop, values, h):
+                alarms += 1
+                h = longest = 0.25 * longest
+                loop.target = -1
+                loop.n_rejected += 1
+                loop.was_rejected = 1
+                if h < least_step(loop):
+                    return STEP_TOO_SMALL
+                continue
             landing, before = event_landing(loop, system.events, values, memory.side, h, longest, before)
             redo += 1
             if before == 0.0 or redo == MAX_REDOS:
