@@ -325,7 +325,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
     ]
     if model.loops:
         methods.append(find_method("closure", chosen["closure"]))
-    missing = [row.name for row in methods if not _jit.is_cached(row.module.rpartition(".")[2] + ".")]
+    missing = [row.name for row in methods if not _jit.is_cached(row.module)]
     if _jit.CACHE_FOLDER and missing:
         print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)
 

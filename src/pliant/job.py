@@ -35,6 +35,7 @@ RUN_SETTINGS = {
     "max_step": Setting(0.0, "largest step", "s"),
     "max_steps": Setting(10_000_000, "give up after so many steps"),
     "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+    "memory": Setting("auto", "what the run may keep in memory, as 2 GB; auto: half of what is free"),
     **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
     "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
     "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),

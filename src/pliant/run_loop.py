@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,12 @@ from numpy.typing import NDArray
 
 from pliant.alpha_family import alpha_parameters
 from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
-from pliant.controllers import ControllerError, Sampler, sample_times
+from pliant.controllers import ControllerError, Sampler
 from pliant.dynamics import Prepared
+from pliant.machine import free_memory
 from pliant.methods import find_method
-from pliant.options import tolerances
+from pliant.options import ROW_COPIES, allowed_memory, in_words, tolerances
+from pliant.piles import Pile
 from pliant.system.memory import Memory, new_memory, with_method
 from pliant.system.newton import find_unknowns
 from pliant.system.phases import Phases
@@ -27,6 +31,9 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+LOOK_BYTES = 3e7  # recorded between two looks at the free memory
+EVENT_BYTES = 150  # of one in the log
+LESS = "give more (memory), a looser rtol, longer steps or a shorter duration"
 Progress = Callable[[float, float], None]
 
 
@@ -55,6 +62,7 @@ class Run:
         name = find_method("integrator", options["integrator"]).name
         self.choice = AutoChoice(name) if _may_change(options) else None
         self.integrators = [(0.0, name)]
+        self.allowed_memory = options["memory"]
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned
@@ -138,7 +146,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,
         boundaries=packed.breakpoints,
-        samples=sample_times(model.controllers, options["duration"]),
+        samples=[0.0] if model.controllers else [],  # only the next: drive fills in the one after it
         quaternions=[four.start for four in model.quaternions],
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
@@ -160,30 +168,103 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     return memory
 
 
+class OutOfMemoryError(Exception):
+    """What is recorded fills the memory allowed, or there is."""
+
+
 @dataclass
 class Recorded:
-    """Buffers copied away from the loop."""
+    """Buffers copied away from the loop: what fits into the memory allowed; dense output beyond goes to a file."""
 
-    rows: list[Array] = field(default_factory=list)
-    starts: list[Array] = field(default_factory=list)
-    terms: list[Array] = field(default_factory=list)
+    memory: float | str = np.inf  # allowed, as in options
+    rows: Pile = field(default_factory=Pile)
+    starts: Pile = field(default_factory=Pile)
+    terms: Pile = field(default_factory=Pile)
     log: list[tuple[int, int, float]] = field(default_factory=list)
     phase_times: list[Array] = field(default_factory=list)
     phases: list[Any] = field(default_factory=list)
+    _others: int = 0  # bytes of phases and log
+    _since_look: int = 0  # bytes taken since the free memory was looked at
+    _free: float = np.inf  # bytes, then
 
     def take(self, memory: Memory) -> None:
-        """Copy what the loop recorded and hand the buffers back empty."""
+        """Copy what the loop recorded and hand the buffers back empty. MemoryError, OutOfMemoryError: as if not asked,
+        and the end of the run."""
+        self._make_room(memory)
+        try:
+            self._put(memory, [part.copy() for part in _parts(memory)])
+        except OSError as error:
+            raise OutOfMemoryError(self._no_disk(error)) from None
+
+    def finish(self, memory: Memory) -> None:
+        """Take what the loop recorded last, after which it is not entered again: nothing is copied."""
+        with suppress(OSError):  # beside a file on a full disk it finds no place
+            self._put(memory, _parts(memory))
+
+    def _put(self, memory: Memory, parts: list[Any]) -> None:
+        rows, starts, terms, phase_times, phases = parts
         loop = memory.loop[0]
-        self.rows.append(memory.rows[: loop.n_rows].copy())
-        self.starts.append(memory.piece_times[: loop.n_pieces].copy())
-        self.terms.append(memory.piece_terms[: loop.n_pieces].copy())
-        self.log += [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
-        self.phase_times.append(memory.phase_times[: loop.n_phases].copy())
-        self.phases.append(memory.phases[: loop.n_phases].copy())
+        log = [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
+        self.terms.add(terms)  # the one that may fail
+        self.rows.add(rows)
+        self.starts.add(starts)
+        self.phase_times.append(phase_times)
+        self.phases.append(phases)
+        self.log += log
+        self._others += phase_times.nbytes + phases.nbytes + EVENT_BYTES * len(log)
         loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+
+    def _make_room(self, memory: Memory) -> None:
+        """For what the loop recorded: where it does not fit, dense output goes to a file, or the run must end."""
+        rows, _, terms, *_ = _parts(memory)
+        kept = self.rows.in_memory + rows.nbytes + self.starts.in_memory + self._others
+        dense = self.terms.in_memory + (0 if self.terms.on_disk else terms.nbytes)
+        needed = (ROW_COPIES - 1) * kept  # once it ends
+        self._since_look += rows.nbytes + terms.nbytes
+        if self._since_look > LOOK_BYTES:
+            self._since_look, self._free = 0, free_memory()
+        elif self.memory == "auto" and self._free == np.inf:
+            return  # a run as short as most
+        if ROW_COPIES * kept + dense <= self._allowed and needed <= self._free:
+            return
+        try:
+            self.terms.to_disk()
+        except OSError as error:
+            raise OutOfMemoryError(self._no_disk(error)) from None
+        self._free = free_memory()
+        if ROW_COPIES * kept > self._allowed:
+            allowed = in_words(self._allowed)
+            raise OutOfMemoryError(f"the rows of the result fill the {allowed} of memory allowed; {LESS}")
+        if needed > self._free:
+            raise OutOfMemoryError(f"the rows of the result fill the memory of the machine; {LESS}")
+
+    @cached_property
+    def _allowed(self) -> float:
+        """Bytes."""
+        return allowed_memory(self.memory)
+
+    def _no_disk(self, error: OSError) -> str:
+        return f"the dense output fits neither into the memory allowed nor on the disk ({error.strerror}); {LESS}"
+
+    @property
+    def end(self) -> float:
+        """[s] of the last row."""
+        return self.rows.last_row[0] if self.rows.last_row is not None else 0.0
 
     def phase_history(self) -> Phases:
         return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
+
+
+def _parts(memory: Memory) -> list[Any]:
+    """What the loop recorded, in its own buffers: rows, starts and terms of pieces, times of phases, phases."""
+    loop = memory.loop[0]
+    return [
+        memory.rows[: loop.n_rows],
+        memory.piece_times[: loop.n_pieces],
+        memory.piece_terms[: loop.n_pieces],
+        memory.phase_times[: loop.n_phases],
+        memory.phases[: loop.n_phases],
+    ]
 
 
 def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
@@ -192,8 +273,10 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     status: what an earlier entry said."""
     handle = run.handle
     loop, sampler = run.memory.loop[0], Sampler(handle)
-    start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded = start
+    samples = run.memory.samples
+    samples[:] = sampler.next_instant()
+    shown = 0.0
+    recorded = Recorded(run.allowed_memory, phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
     try:
         while True:
             if status == Status.REVIEW:
@@ -202,7 +285,11 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             status = Status(run.enter())
             memory = run.memory
             if status == Status.SAMPLE:
+                if progress is not None and entered - shown > PAUSE_SECONDS:
+                    shown = entered
+                    progress(float(loop.t), float(loop.t_end))
                 sampler.instant(float(loop.t), memory.y)
+                samples[0], loop.sample = sampler.next_instant(), 0
                 continue
             recorded.take(memory)
             if status == Status.PAUSE:
@@ -215,8 +302,12 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             ):
                 return recorded, status, ""
     except KeyboardInterrupt:
-        recorded.take(run.memory)
+        recorded.finish(run.memory)
         return recorded, Status.INTERRUPTED, ""
     except ControllerError as error:
-        recorded.take(run.memory)
+        recorded.finish(run.memory)
         return recorded, Status.CONTROLLER_FAILED, str(error)
+    except (MemoryError, OutOfMemoryError) as error:
+        recorded.finish(run.memory)
+        words = str(error) if isinstance(error, OutOfMemoryError) else f"the machine has no memory left; {LESS}"
+        return recorded, Status.OUT_OF_MEMORY, f"at t = {recorded.end:.9g} s: {words}"
