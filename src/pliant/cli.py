@@ -394,7 +394,10 @@ def main() -> None:
     try:
         if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
             in_bash(lambda: app(prog_name="pliant"), os.environ)
-        app(prog_name="pliant")
+        try:
+            app(prog_name="pliant")
+        finally:
+            sys.stdout.flush()
     except ModelError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(2)
@@ -407,6 +410,15 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except MemoryError:
+        print("pliant: the machine has no memory left; give --set memory=.., or ask for less", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output of the command cannot be written: "
+        print(f"pliant: {where}{error.strerror or error}", file=sys.stderr)
+        # what is still to be printed finds no place either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":

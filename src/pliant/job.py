@@ -10,8 +10,8 @@ from typing import Any
 
 from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
-from pliant.errors import ModelError
-from pliant.files import make_folder
+from pliant.errors import ModelError, PliantError
+from pliant.files import make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
@@ -141,8 +141,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     """Simulate (once, or every variant of the case), work out the figures, write the files."""
     try:
         return _run(job, progress)
-    except ModelError:
-        # found only now, as a start inside a plane is: leave nothing behind
+    except PliantError:
+        # found only now, as a start inside a plane or a full disk is: leave nothing behind
         with suppress(OSError):
             job.out.rmdir()
         raise
@@ -176,7 +176,12 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
 
 
 def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
-    """summary.json, result.nc (of variants one each) and report.html."""
+    """summary.json, result.nc (of variants one each) and report.html: all of them, or none."""
+    with whole_set():
+        _write_set(outcome, variants)
+
+
+def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
     job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
     tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]

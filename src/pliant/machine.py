@@ -13,8 +13,21 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> float:
-    """Bytes that this process can still use: of the machine, of its container, of the limits of the process."""
-    return max(0.0, min(_limits(), default=UNKNOWN))
+    """Bytes that this process can still use: of the machine, of its container, of its address space."""
+    return max(0.0, min((*_limits(), free_addresses()), default=UNKNOWN))
+
+
+def free_addresses() -> float:
+    """Bytes for which this process can still have addresses, files mapped into memory included (ulimit -v)."""
+    if sys.platform == "win32":
+        return float("inf")
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY:
+        with suppress(OSError, ValueError):
+            return limit - float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return float("inf")
 
 
 def _limits() -> Iterator[float]:
@@ -28,7 +41,6 @@ def _limits() -> Iterator[float]:
         with suppress(OSError, ValueError):  # the half of what there is
             yield 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield from _limits_of_groups()
-    yield from _limits_of_process()
 
 
 def _limits_of_groups() -> Iterator[float]:
@@ -54,17 +66,6 @@ def _reclaimable(folder: Path) -> float:
             if name == "inactive_file":
                 return float(value)
     return 0.0
-
-
-def _limits_of_process() -> Iterator[float]:
-    """As ulimit -v sets it."""
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit != resource.RLIM_INFINITY:
-        with suppress(OSError, ValueError):
-            pages = float(Path("/proc/self/statm").read_text().split()[0])
-            yield limit - pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _free_on_windows() -> float:

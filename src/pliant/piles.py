@@ -80,6 +80,13 @@ class Pile:
         return self._parts[0]
 
 
+    def thin(self) -> None:
+        """Keep every second row and the last."""
+        for k, part in enumerate(self._parts):
+            self._parts[k] = part[len(part) % 2 :: 2].copy() if k == len(self._parts) - 1 else part[::2].copy()
+        self.in_memory = sum(part.nbytes for part in self._parts)
+
+
 def _disk() -> str:
     """A folder for large files: /tmp is often kept in memory, /var/tmp never."""
     if not os.environ.get("TMPDIR") and os.path.isdir("/var/tmp") and os.access("/var/tmp", os.W_OK):  # noqa: S108

@@ -16,7 +16,8 @@ from pliant.alpha_family import alpha_parameters
 from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
 from pliant.controllers import ControllerError, Sampler
 from pliant.dynamics import Prepared
-from pliant.machine import free_memory
+from pliant.errors import SimulationError
+from pliant.machine import free_addresses, free_memory
 from pliant.methods import find_method
 from pliant.options import ROW_COPIES, allowed_memory, in_words, tolerances
 from pliant.piles import Pile
@@ -33,6 +34,7 @@ MOST_PROJECTED = 0.1  # of the speeds
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 LOOK_BYTES = 3e7  # recorded between two looks at the free memory
 EVENT_BYTES = 150  # of one in the log
+MOST_THINNED = 1024  # rows of which one is left
 LESS = "give more (memory), a looser rtol, longer steps or a shorter duration"
 Progress = Callable[[float, float], None]
 
@@ -186,6 +188,10 @@ class Recorded:
     _others: int = 0  # bytes of phases and log
     _since_look: int = 0  # bytes taken since the free memory was looked at
     _free: float = np.inf  # bytes, then
+    _addresses: float = np.inf
+    has_dense: bool = True
+    nth: int = 1  # row that is kept
+    lost: list[str] = field(default_factory=list)
 
     def take(self, memory: Memory) -> None:
         """Copy what the loop recorded and hand the buffers back empty. MemoryError, OutOfMemoryError: as if not asked,
@@ -219,24 +225,45 @@ class Recorded:
         rows, _, terms, *_ = _parts(memory)
         kept = self.rows.in_memory + rows.nbytes + self.starts.in_memory + self._others
         dense = self.terms.in_memory + (0 if self.terms.on_disk else terms.nbytes)
-        needed = (ROW_COPIES - 1) * kept  # once it ends
         self._since_look += rows.nbytes + terms.nbytes
         if self._since_look > LOOK_BYTES:
-            self._since_look, self._free = 0, free_memory()
+            self._look()
         elif self.memory == "auto" and self._free == np.inf:
             return  # a run as short as most
-        if ROW_COPIES * kept + dense <= self._allowed and needed <= self._free:
+        if ROW_COPIES * kept + dense <= self._allowed and self._can_end(kept, terms.nbytes):
             return
         try:
             self.terms.to_disk()
         except OSError as error:
             raise OutOfMemoryError(self._no_disk(error)) from None
-        self._free = free_memory()
+        self._look()
         if ROW_COPIES * kept > self._allowed:
             allowed = in_words(self._allowed)
             raise OutOfMemoryError(f"the rows of the result fill the {allowed} of memory allowed; {LESS}")
-        if needed > self._free:
+        if not self._can_end(kept, terms.nbytes):
             raise OutOfMemoryError(f"the rows of the result fill the memory of the machine; {LESS}")
+
+    def _look(self) -> None:
+        self._since_look, self._free, self._addresses = 0, free_memory(), free_addresses()
+
+    def _can_end(self, kept: int, more: int) -> bool:
+        """Whether the machine has the memory to make a result of so much, at the last look."""
+        dense = self.terms.in_memory + self.terms.on_disk + more
+        return (ROW_COPIES - 1) * kept <= self._free and ROW_COPIES * kept + dense <= self._addresses
+
+    def given_up(self) -> str:
+        """For a result that does not fit into what is left: drop the dense output, then every second row; the reason
+        that says so."""
+        end = self.end
+        if self.has_dense:
+            self.has_dense, self.terms, self.lost = False, Pile(), ["the dense output"]
+        elif self.nth < MOST_THINNED:
+            self.nth *= 2
+            self.rows.thin()
+        else:
+            raise SimulationError(f"at t = {end:.9g} s: the machine has no memory left to give the run back; {LESS}")
+        lost = [*self.lost, f"{self.nth - 1} of {self.nth} rows"] if self.nth > 1 else self.lost
+        return f"at t = {end:.9g} s: the machine has no memory left, and without {' and '.join(lost)}; {LESS}"
 
     @cached_property
     def _allowed(self) -> float:
@@ -277,6 +304,7 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     samples[:] = sampler.next_instant()
     shown = 0.0
     recorded = Recorded(run.allowed_memory, phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded.has_dense = bool(loop.wants_dense)
     try:
         while True:
             if status == Status.REVIEW:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from typing import Any
 
@@ -108,7 +109,14 @@ def simulate(
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do
-    return _result(run, recorded, status, reason, options, walls)
+    while True:
+        try:
+            return _result(run, recorded, status, reason, options, walls)
+        except (MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+                raise
+        # only here is let go what the attempt held
+        status, reason = Status.OUT_OF_MEMORY, recorded.given_up()
 
 
 # --- the result -----------------------------------------------------------------------------------------------
@@ -129,7 +137,9 @@ def _result(
         rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
     pieces = recorded.starts.whole()
     dense = (
-        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), recorded.terms.whole()) if options["dense"] else None
+        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), recorded.terms.whole())
+        if options["dense"] and recorded.has_dense
+        else None
     )
     events = events_of(handle, recorded.log)
     phases = recorded.phase_history()
