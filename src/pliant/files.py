@@ -21,8 +21,7 @@ OLD = 86400.0  # [s] a temporary file of this age is nobody's
 TEMPORARY = re.compile(r"\.pliant-([0-9a-f]{8})-([0-9]+)-")  # machine, process
 # a name or a place that another choice mends; all else is a breakdown
 MISTAKES = frozenset(
-    (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
-    + (errno.ELOOP, errno.EINVAL, errno.EEXIST)
+    getattr(errno, name) for name in "ENOENT EACCES EPERM EROFS ENOTDIR EISDIR ENAMETOOLONG ELOOP EINVAL EEXIST".split()
 )
 
 _set: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_set", default=None)
@@ -31,7 +30,7 @@ _set: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_set", default=No
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; it takes the place of `path` when the block ends without error."""
-    target = _target(path)
+    target = check_file(path)
     clear_leftovers(target.parent)
     try:
         handle, name = tempfile.mkstemp(prefix=f".pliant-{_machine()}-{os.getpid()}-", dir=target.parent)
@@ -39,19 +38,19 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise cannot_write(path, error) from None
     os.close(handle)
     temporary, waiting = Path(name), _set.get()
-    if waiting is not None:
-        waiting.append((temporary, target))
     try:
         yield temporary
         with suppress(OSError):  # not every file system has them
             temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         if waiting is None:
             temporary.replace(target)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    finally:
-        if waiting is None:
-            _remove(temporary)
+        else:
+            waiting.append((temporary, target))
+    except BaseException as error:
+        _remove(temporary)
+        if isinstance(error, OSError):
+            raise cannot_write(path, error) from error
+        raise
 
 
 @contextmanager
@@ -89,7 +88,7 @@ def make_folder(folder: Path, option: str = "--out") -> None:
         raise kind(f"{option} {folder}: {reason}; name a folder that can be written") from None
     if not is_writable:
         raise ModelError(f"{option} {folder}: no permission to write there; name another folder")
-    clear_leftovers(folder)
+    clear_leftovers(folder.resolve())
 
 
 def cannot_write(path: Path, error: OSError) -> PliantError:
@@ -102,8 +101,8 @@ def cannot_write(path: Path, error: OSError) -> PliantError:
     return ModelError(f"{path}: the file cannot be written ({reason}); choose another place")
 
 
-def _target(path: Path) -> Path:
-    """The regular file that is written or replaced: a link stays, what it leads to is the file."""
+def check_file(path: Path) -> Path:
+    """The regular file that would be written or replaced (a link stays, what it leads to is the file), or a message."""
     try:
         if path.is_dir():
             raise ModelError(f"{path}: this is a folder; name a file")

@@ -11,7 +11,7 @@ from typing import Any
 from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
 from pliant.errors import ModelError, PliantError
-from pliant.files import make_folder, whole_set
+from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
@@ -122,9 +122,13 @@ def prepare_job(
     folder = out or Path("pliant-out") / name
     if video is not None:
         make_folder(video.parent, "--video")
+        check_file(video)
     for path in exports:
         make_folder(path.parent, "--export")
+        check_file(path)
     make_folder(folder)
+    for name in ("summary.json", "result.nc", "report.html"):
+        check_file(folder / name)
     title = f"{name}: {case.title}" if case else model.name
     idle = case.idle(settings) if case else {}
     notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)

@@ -75,7 +75,10 @@ def _free_on_windows() -> float:
         _fields_ = (
             ("length", ctypes.c_ulong),
             ("load", ctypes.c_ulong),
-            *((name, ctypes.c_ulonglong) for name in ("total", "free", "pages", "free_pages", "room", "free_room", "_")),
+            *(
+                (name, ctypes.c_ulonglong)
+                for name in ("total", "free", "pages", "free_pages", "room", "free_room", "_")
+            ),
         )
 
     status = Status(length=ctypes.sizeof(Status))

@@ -79,7 +79,6 @@ class Pile:
             self._parts.append(whole)
         return self._parts[0]
 
-
     def thin(self) -> None:
         """Keep every second row and the last."""
         for k, part in enumerate(self._parts):

@@ -303,7 +303,9 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     samples = run.memory.samples
     samples[:] = sampler.next_instant()
     shown = 0.0
-    recorded = Recorded(run.allowed_memory, phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
+    recorded = Recorded(
+        run.allowed_memory, phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()]
+    )
     recorded.has_dense = bool(loop.wants_dense)
     try:
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -149,11 +150,13 @@ def _write_mp4(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int,
         if encoder.poll() is None:
             encoder.kill()
             encoder.wait()
+        with suppress(OSError):
+            encoder.stdin.close()
         listener.join()
         encoder.stderr.close()
     if encoder.returncode:
-        words = b"".join(said).decode(errors="replace").strip().splitlines()
-        raise OSError(f"the encoder ended with {encoder.returncode}" + (f": {words[-1]}" if words else ""))
+        words = re.sub(r"\[.*?\] ", "", b"".join(said).decode(errors="replace")).strip().partition("\n")[0]
+        raise OSError(f"the encoder ended with {encoder.returncode}" + (f": {words}" if words else ""))
 
 
 def _write_gif(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int, int]) -> None:
