@@ -20,9 +20,10 @@ from pliant.errors import ModelError, PliantError, SimulationError
 OLD = 86400.0  # [s] a temporary file of this age is nobody's
 TEMPORARY = re.compile(r"\.pliant-([0-9a-f]{8})-([0-9]+)-")  # machine, process
 # a name or a place that another choice mends; all else is a breakdown
-MISTAKES = frozenset(
-    getattr(errno, name) for name in "ENOENT EACCES EPERM EROFS ENOTDIR EISDIR ENAMETOOLONG ELOOP EINVAL EEXIST".split()
-)
+MISTAKES = (
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG,
+    errno.ELOOP, errno.EINVAL, errno.EEXIST,
+)  # fmt: skip
 
 _set: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_set", default=None)
 

@@ -56,7 +56,7 @@ class Pile:
         disk = shutil.disk_usage(self._place)
         if disk.free - part.nbytes < min(SPARE, SPARE_SHARE * disk.total):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._place)
-        rest = memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+        rest = memoryview(np.ascontiguousarray(part).tobytes())
         file.seek(self.on_disk)
         while rest:
             rest = rest[file.write(rest) :]
@@ -88,6 +88,6 @@ class Pile:
 
 def _disk() -> str:
     """A folder for large files: /tmp is often kept in memory, /var/tmp never."""
-    if not os.environ.get("TMPDIR") and os.path.isdir("/var/tmp") and os.access("/var/tmp", os.W_OK):  # noqa: S108
-        return "/var/tmp"  # noqa: S108
+    if not os.environ.get("TMPDIR") and os.path.isdir("/var/tmp") and os.access("/var/tmp", os.W_OK):
+        return "/var/tmp"
     return tempfile.gettempdir()

@@ -22,7 +22,8 @@ from pliant.model.model import Model
 from pliant.options import check_options, check_room
 from pliant.prestretch import prestretched
 from pliant.result import Dense, Event, Result
-from pliant.run_loop import Progress, Recorded, Run, drive
+from pliant.recorded import Recorded
+from pliant.run_loop import Progress, Run, drive
 from pliant.states import as_state
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
@@ -65,10 +66,10 @@ def simulate(
     rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
     of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
     output (less memory, no at(t)). memory: what the run may keep in memory, as "2 GB" (default: half of what is free);
-    beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there. rho_inf, alpha, beta, gamma: of generalised_alpha, hht, newmark. progress(t, t_end)
-    is called a few times a second. closure: how loops are closed, "auto" (multipliers), "reduced", "springs" (with
-    closure_stiffness, closure_damping, closure_form, closure_prestretch), "implicit". A run that breaks down returns
-    what it has, with status "failed" and a reason."""
+    beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there. rho_inf, alpha, beta,
+    gamma: of generalised_alpha, hht, newmark. progress(t, t_end) is called a few times a second. closure: how loops are
+    closed, "auto" (multipliers), "reduced", "springs" (with closure_stiffness, closure_damping, closure_form,
+    closure_prestretch), "implicit". A run that breaks down returns what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -116,7 +117,7 @@ def simulate(
             if isinstance(error, OSError) and error.errno != errno.ENOMEM:
                 raise
         # only here is let go what the attempt held
-        status, reason = Status.OUT_OF_MEMORY, recorded.given_up()
+        status, reason = Status.OUT_OF_MEMORY, recorded.give_up()
 
 
 # --- the result -----------------------------------------------------------------------------------------------

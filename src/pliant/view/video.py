@@ -134,7 +134,8 @@ def _write_mp4(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int,
     made = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-preset", "veryfast", "-crf", "19", "-movflags", "+faststart"]
     command = [ffmpeg, "-y", "-v", "error", *given, *made, "-f", "mp4", str(path)]
     encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert encoder.stdin is not None and encoder.stderr is not None
+    assert encoder.stdin is not None
+    assert encoder.stderr is not None
     said: list[bytes] = []
     listener = threading.Thread(target=lambda pipe: said.append(pipe.read()), args=(encoder.stderr,), daemon=True)
     listener.start()
