@@ -80,9 +80,10 @@ class Pile:
         return self._parts[0]
 
     def thin(self) -> None:
-        """Keep every second row and the last."""
+        """Keep every second row, the first and the last."""
         for k, part in enumerate(self._parts):
-            self._parts[k] = part[len(part) % 2 :: 2].copy() if k == len(self._parts) - 1 else part[::2].copy()
+            is_last = k == len(self._parts) - 1
+            self._parts[k] = np.concatenate([part[::2], part[-1:] if is_last and len(part) % 2 == 0 else part[:0]])
         self.in_memory = sum(part.nbytes for part in self._parts)
 
 

@@ -21,8 +21,8 @@ from pliant.model.flexible import Beam
 from pliant.model.model import Model
 from pliant.options import check_options, check_room
 from pliant.prestretch import prestretched
-from pliant.result import Dense, Event, Result
 from pliant.recorded import Recorded
+from pliant.result import Dense, Event, Result
 from pliant.run_loop import Progress, Run, drive
 from pliant.states import as_state
 from pliant.system.memory import evaluate_dense
