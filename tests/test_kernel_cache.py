@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: whatever is done to its files, kernels are compiled anew and the cache is whole again."""
+"""The cache of compiled kernels: whatever is done to its files, kernels are compiled anew and it is whole again."""
 
 import os
 import resource

@@ -12,7 +12,7 @@ import typer
 
 from pliant.completion import complete_case, complete_kind, complete_setting, in_bash
 from pliant.console import print_table, progress_bar
-from pliant.errors import ModelError, PliantError
+from pliant.errors import ModelError, PliantError, SimulationError
 
 MOST_FIGURES = 16  # printed
 MOST_ROWS = 30  # of a table of findings in the terminal; the page has all
@@ -268,10 +268,13 @@ def schema(
 @app.command(short_help="compile everything now, once per machine")
 def warmup() -> None:
     """Compile everything now, in two processes, so that later runs start at once."""
+    from pliant.kernels import _jit
     from pliant.warmup import warm_up
 
     print("compiling all kernels in two processes ...", file=sys.stderr)
     seconds = warm_up()
+    if not _jit.is_cached():
+        raise SimulationError("the kernels compile, but cannot be kept: no cache folder can be written")
     print(f"all kernels are compiled and cached ({seconds:.0f} s)")
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 UNKNOWN = 4e9  # bytes, where nothing tells
+RESERVE = 200_000_000  # bytes that are left for the end of a run: its figures, page and files
 GROUPS = Path("/sys/fs/cgroup")
 
 
@@ -28,6 +29,13 @@ def free_addresses() -> float:
         with suppress(OSError, ValueError):
             return limit - float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return float("inf")
+
+
+def address_reserve() -> bytearray | None:
+    """Addresses held back while a run goes on, where they are limited: let go, they are there for its end."""
+    free = free_addresses()
+    # not touched, so it takes no memory
+    return None if free == float("inf") else bytearray(int(min(RESERVE, 0.5 * max(free, 0.0))))
 
 
 def _limits() -> Iterator[float]:

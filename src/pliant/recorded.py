@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SimulationError
-from pliant.machine import free_addresses, free_memory
+from pliant.machine import RESERVE, free_addresses, free_memory
 from pliant.options import ROW_COPIES, allowed_memory, in_words
 from pliant.piles import Pile
 from pliant.system.memory import Memory
@@ -103,7 +103,8 @@ class Recorded:
     def _can_end(self, kept: int, more: int) -> bool:
         """Whether there is the memory to make a result of so much, by the last look."""
         dense = self.terms.in_memory + self.terms.on_disk + more
-        return (ROW_COPIES - 1) * kept <= self._free and ROW_COPIES * kept + dense <= self._addresses
+        reserve = RESERVE if self._addresses == np.inf else 0  # else it is held back already
+        return (ROW_COPIES - 1) * kept + reserve <= self._free and ROW_COPIES * kept + dense <= self._addresses
 
     @cached_property
     def _allowed(self) -> float:

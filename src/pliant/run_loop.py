@@ -14,6 +14,7 @@ from pliant.alpha_family import alpha_parameters
 from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
 from pliant.controllers import ControllerError, Sampler
 from pliant.dynamics import Prepared
+from pliant.machine import address_reserve
 from pliant.methods import find_method
 from pliant.options import tolerances
 from pliant.recorded import OutOfMemoryError, Recorded
@@ -171,6 +172,7 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     samples[:] = sampler.next_instant()
     phase = [run.memory.loop.t.copy()], [handle.work.phase[None, :].copy()]
     recorded, shown = Recorded(run.allowed_memory, bool(loop.wants_dense), *phase), 0.0
+    reserve = address_reserve()
     try:
         while True:
             if status == Status.REVIEW:
@@ -204,6 +206,7 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
         status, words = Status.OUT_OF_MEMORY, str(error)
     except MemoryError:
         status, words = Status.OUT_OF_MEMORY, "the machine has no memory left"
+    del reserve
     with suppress(OutOfMemoryError):  # beside a file on a full disk it finds no place
         recorded.finish(run.memory)
     return recorded, status, recorded.why_full(words) if status == Status.OUT_OF_MEMORY else words
