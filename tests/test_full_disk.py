@@ -79,6 +79,18 @@ def test_a_video_whose_encoder_fails_is_no_video(script, result, tmp_path, monke
     assert os.listdir(tmp_path) == ["ffmpeg"]
 
 
+def test_no_encoder_is_said_before_anything_is_drawn(result, tmp_path, monkeypatch):
+    import imageio_ffmpeg
+
+    def missing():
+        raise RuntimeError("none here")
+
+    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    with pytest.raises(ModelError, match=r"video: no ffmpeg was found \(none here\); install imageio-ffmpeg, or name a"):
+        result.video(tmp_path / "film.mp4", size=(64, 64))
+    assert os.listdir(tmp_path) == []
+
+
 def test_files_of_a_set_are_replaced_together_or_not_at_all(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).write_text("old")

@@ -127,8 +127,8 @@ def prepare_job(
         make_folder(path.parent, "--export")
         check_file(path)
     make_folder(folder)
-    for name in ("summary.json", "result.nc", "report.html"):
-        check_file(folder / name)
+    for file in ("summary.json", "result.nc", "report.html"):
+        check_file(folder / file)
     title = f"{name}: {case.title}" if case else model.name
     idle = case.idle(settings) if case else {}
     notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
