@@ -400,7 +400,8 @@ def main() -> None:
         try:
             app(prog_name="pliant")
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:  # closed by the caller
+                sys.stdout.flush()
     except ModelError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(2)
@@ -420,7 +421,8 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else "the output of the command cannot be written: "
         print(f"pliant: {where}{error.strerror or error}", file=sys.stderr)
         # what is still to be printed finds no place either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
