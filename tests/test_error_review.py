@@ -1,5 +1,6 @@
 """Mistakes that no other test makes, each made to happen: the message says where, what was found, what to do."""
 
+import errno
 import subprocess
 import sys
 from dataclasses import replace
@@ -55,9 +56,9 @@ def without_motion():
     return replace(result(), dense=Dense(np.zeros(0), np.zeros(0), np.zeros((0, 1, 1))))
 
 
-def full_disk(folder):
-    """As when the disk is full once the file is open."""
-    with mock.patch("pliant.io.toml.write_whole", side_effect=OSError(28, "No space left on device")):
+def read_only_disk(folder):
+    """A full disk is no mistake: tests/test_full_disk.py."""
+    with mock.patch("tempfile.mkstemp", side_effect=OSError(errno.EROFS, "Read-only file system")):
         pliant.save_model(arm(), folder / "arm.toml")
 
 
@@ -101,7 +102,7 @@ MISTAKES = [
     (nested, ["deep.toml", "nested deeper than", "no model needs that"]),
     (unclosed, ["deep.toml", "bracket"]),
     (unreadable, ["loop.toml", "cannot be read", "symbolic links"]),
-    (full_disk, ["arm.toml", "cannot be written (No space left on device)", "choose another place"]),
+    (read_only_disk, ["arm.toml", "cannot be written (Read-only file system)", "choose another place"]),
     (lambda folder: pliant.save_model(arm(), folder / "no" / "arm.toml"), ["arm.toml", "no such folder"]),
     # calls
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from pliant.methods import find_method
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
@@ -78,7 +79,7 @@ def say_if_compiling(name: str, t: float) -> None:
     """A change in the middle of a run may have to compile: then say why it takes a while."""
     from pliant.kernels import _jit
 
-    if name == IMPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(name):
+    if name == IMPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(find_method("integrator", name).module):
         print(
             f"pliant: stiff from t = {t:.4g} s on; compiling {name}, once on this machine (about 10 s) ...",
             file=sys.stderr,

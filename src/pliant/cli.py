@@ -12,7 +12,7 @@ import typer
 
 from pliant.completion import complete_case, complete_kind, complete_setting, in_bash
 from pliant.console import print_table, progress_bar
-from pliant.errors import ModelError, PliantError
+from pliant.errors import ModelError, PliantError, SimulationError
 
 MOST_FIGURES = 16  # printed
 MOST_ROWS = 30  # of a table of findings in the terminal; the page has all
@@ -268,10 +268,13 @@ def schema(
 @app.command(short_help="compile everything now, once per machine")
 def warmup() -> None:
     """Compile everything now, in two processes, so that later runs start at once."""
+    from pliant.kernels import _jit
     from pliant.warmup import warm_up
 
     print("compiling all kernels in two processes ...", file=sys.stderr)
     seconds = warm_up()
+    if not _jit.is_cached():
+        raise SimulationError("the kernels compile, but cannot be kept: no cache folder can be written")
     print(f"all kernels are compiled and cached ({seconds:.0f} s)")
 
 
@@ -325,7 +328,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
     ]
     if model.loops:
         methods.append(find_method("closure", chosen["closure"]))
-    missing = [row.name for row in methods if not _jit.is_cached(row.module.rpartition(".")[2] + ".")]
+    missing = [row.name for row in methods if not _jit.is_cached(row.module)]
     if _jit.CACHE_FOLDER and missing:
         print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)
 
@@ -394,7 +397,11 @@ def main() -> None:
     try:
         if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
             in_bash(lambda: app(prog_name="pliant"), os.environ)
-        app(prog_name="pliant")
+        try:
+            app(prog_name="pliant")
+        finally:
+            if sys.stdout is not None:  # closed by the caller
+                sys.stdout.flush()
     except ModelError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(2)
@@ -407,6 +414,16 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except MemoryError:
+        print("pliant: the machine has no memory left; give --set memory=.., or ask for less", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output of the command cannot be written: "
+        print(f"pliant: {where}{error.strerror or error}", file=sys.stderr)
+        # what is still to be printed finds no place either
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,23 +103,6 @@ def stepped(value: Any, step: float | None) -> Any:
     return value if step is None else step * np.round(value / step)
 
 
-# --- when ---------------------------------------------------------------------------------------------------------
-
-
-def sample_times(controllers: tuple[Controller, ...], duration: float) -> Array:
-    """All instants at which something is measured or a command arrives; two that differ by rounding are one."""
-    times = np.sort(np.concatenate([np.zeros(0), *_instants(controllers, duration)]))
-    return times[np.diff(times, prepend=-1.0) > SAME_INSTANT]
-
-
-def _instants(controllers: Iterable[Controller], duration: float) -> Iterator[Array]:
-    for controller in controllers:
-        sampled = np.arange(0.0, duration, controller.period)
-        arrived = sampled + controller.delay
-        yield sampled
-        yield arrived[arrived < duration]
-
-
 # --- one run ------------------------------------------------------------------------------------------------------
 
 
@@ -132,15 +115,18 @@ class Sampler:
         self.inputs[:] = 0.0
         self.sensors = [Sensors(self.model, controller) for controller in self.model.controllers]
         self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self.model.controllers]
+        self._counts = [0] * len(self.model.controllers)  # how often each has measured
 
     def instant(self, t: float, y: Array) -> None:
-        """Measure and ask where it is due at t; hold the commands that have arrived."""
+        """Measure and ask where it is due at t; hold the commands that have arrived. Two instants that differ by
+        rounding are one."""
         n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
         y, arrived, first = y.copy(), self.inputs.copy(), 0
-        for controller, sensors, waiting in zip(self.model.controllers, self.sensors, self._waiting, strict=True):
-            widths = self._widths(controller)
+        for k, (controller, sensors) in enumerate(zip(self.model.controllers, self.sensors, strict=True)):
+            widths, waiting = self._widths(controller), self._waiting[k]
             count = sum(widths.values())
-            if abs(t - round(t / controller.period) * controller.period) <= SAME_INSTANT:
+            if self._counts[k] * controller.period <= t + SAME_INSTANT:
+                self._counts[k] += 1
                 q, v = sensors.read(y[:n_q], y[n_q : n_q + n_v])
                 said = _command(controller, t, Measured(self, t, y, q, v), widths)
                 waiting.append((t + controller.delay, said))
@@ -149,6 +135,12 @@ class Sampler:
             first += count
         # only now, so that all controllers of an instant see the same
         self.inputs[:] = arrived
+
+    def next_instant(self) -> float:
+        """When something is measured, or a command arrives, next [s]; inf: never."""
+        measured = (n * controller.period for n, controller in zip(self._counts, self.model.controllers, strict=True))
+        arriving = (waiting[0][0] for waiting in self._waiting if waiting)
+        return min((*measured, *arriving), default=np.inf)
 
     def outputs(self, t: float, y: Array) -> dict[str, Array]:
         """Outputs in a state, worked out beside the run, so that looking changes nothing."""

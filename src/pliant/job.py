@@ -10,8 +10,8 @@ from typing import Any
 
 from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
-from pliant.errors import ModelError
-from pliant.files import make_folder
+from pliant.errors import ModelError, PliantError
+from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
 from pliant.loading import find_case, load
@@ -35,6 +35,7 @@ RUN_SETTINGS = {
     "max_step": Setting(0.0, "largest step", "s"),
     "max_steps": Setting(10_000_000, "give up after so many steps"),
     "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+    "memory": Setting("auto", "what the run may keep in memory, as 2 GB; auto: half of what is free"),
     **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
     "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
     "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),
@@ -121,9 +122,13 @@ def prepare_job(
     folder = out or Path("pliant-out") / name
     if video is not None:
         make_folder(video.parent, "--video")
+        check_file(video)
     for path in exports:
         make_folder(path.parent, "--export")
+        check_file(path)
     make_folder(folder)
+    for file in ("summary.json", "result.nc", "report.html"):
+        check_file(folder / file)
     title = f"{name}: {case.title}" if case else model.name
     idle = case.idle(settings) if case else {}
     notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
@@ -140,8 +145,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     """Simulate (once, or every variant of the case), work out the figures, write the files."""
     try:
         return _run(job, progress)
-    except ModelError:
-        # found only now, as a start inside a plane is: leave nothing behind
+    except PliantError:
+        # found only now, as a start inside a plane or a full disk is: leave nothing behind
         with suppress(OSError):
             job.out.rmdir()
         raise
@@ -175,7 +180,12 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
 
 
 def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
-    """summary.json, result.nc (of variants one each) and report.html."""
+    """summary.json, result.nc (of variants one each) and report.html: all of them, or none."""
+    with whole_set():
+        _write_set(outcome, variants)
+
+
+def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
     job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
     tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from pliant.alpha_family import ALPHA_OPTIONS, check_alpha_options
 from pliant.closing import CLOSURE_OPTIONS, check_closure
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
+from pliant.machine import free_memory
 from pliant.methods import find_formulation, find_method
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
@@ -20,6 +22,10 @@ from pliant.model.tree import model_size
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
 MAX_ROWS = 10_000_000
+# of what a run keeps in memory: a row becomes columns, energies, outputs and files
+ROW_COPIES = 4
+FREE_SHARE = 0.5  # of the free memory a run may keep, unless told otherwise
+SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 
 DEFAULTS: dict[str, Any] = {
     "duration": None,
@@ -32,6 +38,7 @@ DEFAULTS: dict[str, Any] = {
     "max_steps": 10_000_000,
     "sample": None,
     "dense": True,
+    "memory": "auto",
     **dict.fromkeys(ALPHA_OPTIONS),
     **CLOSURE_OPTIONS,
 }
@@ -75,6 +82,8 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
             above = "of at least 0" if low < 0.0 else f"above {low:g}"
             above += f" and below {high:g}" if np.isfinite(high) else ""
             raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
+    is_auto = isinstance(options["memory"], str) and options["memory"].strip().lower() == "auto"
+    options["memory"] = "auto" if is_auto else allowed_memory(options["memory"])
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
@@ -106,6 +115,45 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
         if controller.period <= 10 * SAME_INSTANT:
             raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
     return options
+
+
+def allowed_memory(value: Any) -> float:
+    """Bytes that a run may keep in memory: a number of them, "2 GB", or "auto", half of what is free now."""
+    if isinstance(value, str) and value == "auto":
+        return FREE_SHARE * free_memory()
+    number, unit = value, ""
+    if isinstance(value, str):
+        found = re.fullmatch(r"([0-9.e+]+|inf)\s*([a-z]*)", value.strip().lower())
+        number, unit = (found[1], found[2]) if found else ("", "")
+    try:
+        size = float("nan" if isinstance(value, bool) else number) * SIZES[unit]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        size = float("nan")
+    if not size > 0.0:
+        raise ModelError(f'memory: {value!r} found; give a size such as "2 GB" or "500 MB", or "auto"')
+    return size
+
+
+def check_room(model: Model, options: dict[str, Any]) -> None:
+    """Rows whose number is known before they are made must fit into the memory allowed."""
+    for name in ("sample", "step"):
+        if options[name] is None:
+            continue
+        count = options["duration"] / options[name]
+        size = 8.0 * ROW_COPIES * count * (1 + len(model.coordinates) + len(model.velocities))
+        if size > allowed_memory(options["memory"]):
+            raise ModelError(
+                f"{name}: {options[name]:g} s makes {count:.3g} rows, which take about {in_words(size)} of memory; "
+                f"allowed are {in_words(allowed_memory(options['memory']))}: give a longer one, or more (memory)"
+            )
+
+
+def in_words(size: float) -> str:
+    """Bytes as 1.5 GB."""
+    for unit in ("tb", "gb", "mb", "kb"):
+        if size >= SIZES[unit]:
+            return f"{size / SIZES[unit]:.3g} {unit.upper().replace('KB', 'kB')}"
+    return f"{size:.0f} B"
 
 
 def _check_tables(model: Model, duration: float) -> None:

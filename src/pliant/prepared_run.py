@@ -13,7 +13,8 @@ from pliant.dynamics import Prepared
 from pliant.errors import SimulationError, failure_advice
 from pliant.model.model import Model
 from pliant.options import check_options
-from pliant.run_loop import Progress, Recorded, Run, as_bytes, drive
+from pliant.recorded import Recorded
+from pliant.run_loop import Progress, Run, as_bytes, drive
 from pliant.simulation import events_of, status_word, why
 from pliant.states import as_state
 from pliant.system.memory import Memory

@@ -27,9 +27,9 @@ def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str
     closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
     brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
     found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
-    pieces = np.concatenate(found.starts)
+    pieces = found.starts.whole()
     times = np.linspace(0.0, SLOPE_TIME, 5)
-    rows = evaluate_dense(pieces[:, 0], pieces[:, 1], np.concatenate(found.terms), times)
+    rows = evaluate_dense(pieces[:, 0], pieces[:, 1], found.terms.whole(), times)
     stretches = []
     for t, y in zip(times, rows, strict=True):
         q, v = np.split(y[: len(state[0]) + len(state[1])], [len(state[0])])

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from pliant.alpha_family import alpha_parameters
 from pliant.auto_choice import STIFF_STEPS, AutoChoice, say_if_compiling
-from pliant.controllers import ControllerError, Sampler, sample_times
+from pliant.controllers import ControllerError, Sampler
 from pliant.dynamics import Prepared
+from pliant.machine import address_reserve
 from pliant.methods import find_method
 from pliant.options import tolerances
+from pliant.recorded import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, new_memory, with_method
 from pliant.system.newton import find_unknowns
-from pliant.system.phases import Phases
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -59,6 +60,7 @@ class Run:
         name = find_method("integrator", options["integrator"]).name
         self.choice = AutoChoice(name) if _may_change(options) else None
         self.integrators = [(0.0, name)]
+        self.allowed_memory = options["memory"]
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned
@@ -161,7 +163,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         is_fixed=options["step"] is not None,
         max_step=options["max_step"] or np.inf,
         boundaries=packed.breakpoints,
-        samples=sample_times(model.controllers, options["duration"]),
+        samples=[0.0] if model.controllers else [],  # only the next: drive fills in the one after it
         quaternions=[four.start for four in model.quaternions],
         n_events=len(system.events),
         n_inputs=packed.n_inputs,
@@ -183,40 +185,17 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     return memory
 
 
-@dataclass
-class Recorded:
-    """Buffers copied away from the loop."""
-
-    rows: list[Array] = field(default_factory=list)
-    starts: list[Array] = field(default_factory=list)
-    terms: list[Array] = field(default_factory=list)
-    log: list[tuple[int, int, float]] = field(default_factory=list)
-    phase_times: list[Array] = field(default_factory=list)
-    phases: list[Any] = field(default_factory=list)
-
-    def take(self, memory: Memory) -> None:
-        """Copy what the loop recorded and hand the buffers back empty."""
-        loop = memory.loop[0]
-        self.rows.append(memory.rows[: loop.n_rows].copy())
-        self.starts.append(memory.piece_times[: loop.n_pieces].copy())
-        self.terms.append(memory.piece_terms[: loop.n_pieces].copy())
-        self.log += [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
-        self.phase_times.append(memory.phase_times[: loop.n_phases].copy())
-        self.phases.append(memory.phases[: loop.n_phases].copy())
-        loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
-
-    def phase_history(self) -> Phases:
-        return Phases(np.concatenate(self.phase_times), np.concatenate(self.phases))
-
-
 def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) -> tuple[Recorded, Status, str]:
-    """Enter the resumable loop until its end; Ctrl-C and failing controllers end it with what was reached.
+    """Enter the resumable loop until its end; Ctrl-C, failing controllers and full memory end it with what was reached.
 
     status: what an earlier entry said."""
     handle = run.handle
     loop, sampler = run.memory.loop[0], Sampler(handle)
-    start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded = start
+    samples = run.memory.samples  # the next one, if there are controllers
+    samples[:] = sampler.next_instant()
+    phase = [run.memory.loop.t.copy()], [handle.work.phase[None, :].copy()]
+    recorded, shown = Recorded(run.allowed_memory, bool(loop.wants_dense), *phase), 0.0
+    reserve = address_reserve()
     try:
         while True:
             if status == Status.REVIEW:
@@ -230,20 +209,31 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             memory = run.memory
             if status == Status.SAMPLE:
                 sampler.instant(float(loop.t), memory.y)
+                samples[0], loop.sample = sampler.next_instant(), 0
+                if progress is not None and entered - shown > PAUSE_SECONDS:
+                    shown = entered
+                    progress(float(loop.t), float(loop.t_end))
                 continue
+            if status in (Status.DONE, Status.STOPPED):
+                recorded.finish(memory)
+                return recorded, status, ""
             recorded.take(memory)
             if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered
                 loop.budget = int(min(1e6, max(1, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
                 if progress is not None:
                     progress(float(loop.t), float(loop.t_end))
-            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (
-                status in (Status.DONE, Status.STOPPED) or run.gives_up(status)
-            ):
+            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and run.gives_up(status):
                 return recorded, status, ""
     except KeyboardInterrupt:
-        recorded.take(run.memory)
-        return recorded, Status.INTERRUPTED, ""
+        status, words = Status.INTERRUPTED, ""
     except ControllerError as error:
-        recorded.take(run.memory)
-        return recorded, Status.CONTROLLER_FAILED, str(error)
+        status, words = Status.CONTROLLER_FAILED, str(error)
+    except OutOfMemoryError as error:
+        status, words = Status.OUT_OF_MEMORY, str(error)
+    except MemoryError:
+        status, words = Status.OUT_OF_MEMORY, "the machine has no memory left"
+    del reserve
+    with suppress(OutOfMemoryError):  # beside a file on a full disk it finds no place
+        recorded.finish(run.memory)
+    return recorded, status, recorded.why_full(words) if status == Status.OUT_OF_MEMORY else words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from typing import Any
 
@@ -18,10 +19,11 @@ from pliant.errors import failure_advice
 from pliant.loop_conditions import Loops
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
-from pliant.options import check_options
+from pliant.options import check_options, check_room
 from pliant.prestretch import prestretched
+from pliant.recorded import Recorded
 from pliant.result import Dense, Event, Result
-from pliant.run_loop import Progress, Recorded, Run, drive
+from pliant.run_loop import Progress, Run, drive
 from pliant.states import as_state
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
@@ -43,6 +45,7 @@ def simulate(
     max_steps: int = 10_000_000,
     sample: float | None = None,
     dense: bool = True,
+    memory: float | str = "auto",
     rho_inf: float | None = None,
     alpha: float | None = None,
     beta: float | None = None,
@@ -62,10 +65,11 @@ def simulate(
     integrator: "auto" (dop853, and radau while the equations are stiff), "radau", "dopri5", "rk4" ...
     rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
     of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
-    output (less memory, no at(t)). rho_inf, alpha, beta, gamma: of generalised_alpha, hht, newmark. progress(t, t_end)
-    is called a few times a second. closure: how loops are closed, "auto" (multipliers), "reduced", "springs" (with
-    closure_stiffness, closure_damping, closure_form, closure_prestretch), "implicit". A run that breaks down returns
-    what it has, with status "failed" and a reason."""
+    output (less memory, no at(t)). memory: what the run may keep in memory, as "2 GB" (default: half of what is free);
+    beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there. rho_inf, alpha, beta,
+    gamma: of generalised_alpha, hht, newmark. progress(t, t_end) is called a few times a second. closure: how loops are
+    closed, "auto" (multipliers), "reduced", "springs" (with closure_stiffness, closure_damping, closure_form,
+    closure_prestretch), "implicit". A run that breaks down returns what it has, with status "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -78,6 +82,7 @@ def simulate(
         max_steps=max_steps,
         sample=sample,
         dense=dense,
+        memory=memory,
         rho_inf=rho_inf,
         alpha=alpha,
         beta=beta,
@@ -89,6 +94,7 @@ def simulate(
         closure_prestretch=closure_prestretch,
         baumgarte=baumgarte,
     )
+    check_room(model, options)
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
     begun = time.perf_counter()
     # tables of a model that was prepared before serve again
@@ -104,7 +110,14 @@ def simulate(
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do
-    return _result(run, recorded, status, reason, options, walls)
+    while True:
+        try:
+            return _result(run, recorded, status, reason, options, walls)
+        except (MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+                raise
+        # only here is let go what the attempt held
+        status, reason = Status.OUT_OF_MEMORY, recorded.give_up()
 
 
 # --- the result -----------------------------------------------------------------------------------------------
@@ -120,12 +133,14 @@ def _result(
 ) -> Result:
     handle, loop = run.handle, run.memory.loop[0]
     model = handle.model
-    rows = np.concatenate(recorded.rows)
+    rows = recorded.rows.whole()
     if len(rows) == 0:  # it broke down before the first step: the start is what was reached
         rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
-    pieces = np.concatenate(recorded.starts)
+    pieces = recorded.starts.whole()
     dense = (
-        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), np.concatenate(recorded.terms)) if options["dense"] else None
+        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), recorded.terms.whole())
+        if options["dense"] and recorded.has_dense
+        else None
     )
     events = events_of(handle, recorded.log)
     phases = recorded.phase_history()

@@ -21,6 +21,7 @@ from pliant.bench.stiff import stiff
 from pliant.bench.sweeps import sweep
 from pliant.dynamics import NOTHING, Prepared
 from pliant.errors import ModelError
+from pliant.files import check_file, make_folder
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,9 @@ def _say(name: str) -> Say:
 def run_bench(names: list[str], out: Path | None) -> None:
     """Measure these lines (all if none are named), print them, and write them as JSON if `out` is given."""
     lines = select(names)
+    if out is not None:
+        make_folder(out.parent)
+        check_file(out)
     _say("kernels")("compiling, or loading from the cache")
     ready_s = _load_kernels()
     found = {}

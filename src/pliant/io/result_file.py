@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -21,7 +22,9 @@ def save_result(result: Result, path: Path) -> None:
     """Write result.nc: rows over time, events, contacts, all with units; how the run was made as attributes."""
     import h5netcdf
 
-    with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
+    # in memory first: HDF5 on a disk that gets full takes the whole process down
+    content = io.BytesIO()
+    with h5netcdf.File(content, "w") as file:
         for variable in variables(result):
             for axis, size in zip(variable.axes, variable.values.shape, strict=True):
                 if axis not in file.dimensions:
@@ -35,6 +38,8 @@ def save_result(result: Result, path: Path) -> None:
         file.attrs["reason"] = result.reason
         for name in ("settings", "audit", "stats"):
             file.attrs[name] = json.dumps(plain(getattr(result, name)))
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
 
 
 def _text() -> Any:

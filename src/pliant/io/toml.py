@@ -175,10 +175,7 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     if named:
         described = dataclasses.replace(described, controllers=named)
     text = "\n".join(_lines(model_tables(described))).strip() + "\n"
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be written ({error.strerror}); choose another place") from None
+    write_whole(path, text)
 
 
 def model_tables(described: Model) -> dict[str, Any]:

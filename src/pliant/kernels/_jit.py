@@ -21,9 +21,10 @@ from typing import Any
 
 import numba
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, typeinfer
 from numba.extending import intrinsic
 
+from pliant.kernels._cache import KernelCache, has_kernels, usable
 from pliant.kernels._whole import compiled_whole
 from pliant.kernels.tables import IS_COMPILED, Table
 from pliant.system.memory import empty_memory
@@ -76,17 +77,23 @@ def _cache_roots() -> Iterator[Path]:
     else:
         user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     yield user / "pliant"
-    yield Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    user_id = os.getuid() if hasattr(os, "getuid") else None
+    try:
+        shared = Path(tempfile.gettempdir()) / f"pliant-{'cache' if user_id is None else user_id}"
+        shared.mkdir(mode=0o700, exist_ok=True)
+        # machine code that somebody else may have put there is not run
+        is_own = user_id is None or shared.stat().st_uid == user_id
+    except OSError:
+        return
+    if is_own:
+        yield shared
 
 
 def _find_cache_folder() -> Path | None:
     """First writable place for this version of the kernels; old versions beside it are dropped."""
     for root in _cache_roots():
         folder = root / f"kernels-{source_hash()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "used").touch()
-        except OSError:
+        if not usable(folder):
             continue
         for other in root.glob("kernels-*"):
             with contextlib.suppress(OSError):
@@ -100,20 +107,9 @@ def _find_cache_folder() -> Path | None:
 CACHE_FOLDER = _find_cache_folder() if IS_COMPILED else None
 
 
-@contextlib.contextmanager
-def _own_cache() -> Iterator[None]:
-    """pliant's cache folder, for pliant's own compilations only."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER or before)
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
-
-
 def is_cached(module: str = "") -> bool:
     """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.glob(f"*/{module}*.nbi"))
+    return CACHE_FOLDER is not None and has_kernels(CACHE_FOLDER, module)
 
 
 # Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
@@ -137,13 +133,13 @@ def kernel(contract: Any) -> Any:
     def decorate(function: Callable[..., Any]) -> Any:
         if not IS_COMPILED:
             return function
-        with _own_cache(), compiled_whole(function.__qualname__):
-            return numba.njit(
-                contract.signature,
-                cache=CACHE_FOLDER is not None,
-                no_cpython_wrapper=not contract.is_entered,
-                **_OPTIONS,
-            )(function)
+        dispatcher = numba.njit(no_cpython_wrapper=not contract.is_entered, **_OPTIONS)(function)
+        if CACHE_FOLDER is not None:
+            dispatcher._cache = KernelCache(CACHE_FOLDER, function)
+        with compiled_whole(function.__qualname__), typeinfer.register_dispatcher(dispatcher):
+            dispatcher.compile(contract.signature)
+            dispatcher.disable_compile()
+        return dispatcher
 
     return decorate
 

@@ -13,7 +13,7 @@ import numpy as np
 from pliant.cases.case import Finding, Setting, unknown_key
 from pliant.cases.contact_settings import CONTACT_SETTINGS
 from pliant.errors import ModelError
-from pliant.files import write_whole
+from pliant.files import whole_set, write_whole
 from pliant.io.result_file import plain
 from pliant.lab.belt import FORCE, STICK_SLIP
 from pliant.lab.bounce import BOUNCE
@@ -128,7 +128,12 @@ def contact_lab(settings: dict[str, Any], progress: Progress | None = None) -> C
 
 
 def write_contact_lab(found: ContactLab, folder: Path) -> None:
-    """report.html, summary.json, and delivered against requested restitution as restitution.svg."""
+    """report.html, summary.json, and delivered against requested restitution as restitution.svg; all or none."""
+    with whole_set():
+        _write(found, folder)
+
+
+def _write(found: ContactLab, folder: Path) -> None:
     lists = {
         key: ALL if value == LISTS.get(key) else ", ".join(map(str, value))
         for key, value in found.settings.items()

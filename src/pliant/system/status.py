@@ -30,3 +30,4 @@ class Status(IntEnum):
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17
+    OUT_OF_MEMORY = 30  # what is recorded fills the memory allowed, or there is

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -122,23 +126,38 @@ def _with_progress(frames: Iterator[Frame], count: int, progress: Progress | Non
 def _write_mp4(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int, int]) -> None:
     import imageio_ffmpeg
 
-    options = ["-f", "mp4", "-preset", "veryfast", "-crf", "19", "-movflags", "+faststart"]
-    writer = imageio_ffmpeg.write_frames(
-        str(path),
-        size,
-        fps=fps,
-        codec="libx264",
-        pix_fmt_in="rgba",
-        quality=None,
-        macro_block_size=2,
-        output_params=options,
-    )
-    writer.send(None)
     try:
-        for frame in frames:
-            writer.send(frame.tobytes())
+        ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
+    except RuntimeError as error:
+        raise ModelError(f"video: no ffmpeg was found ({error}); install imageio-ffmpeg, or name a .gif") from None
+    given = ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.6g}", "-i", "-", "-an"]
+    made = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-preset", "veryfast", "-crf", "19", "-movflags", "+faststart"]
+    command = [ffmpeg, "-y", "-v", "error", *given, *made, "-f", "mp4", str(path)]
+    encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert encoder.stdin is not None
+    assert encoder.stderr is not None
+    said: list[bytes] = []
+    listener = threading.Thread(target=lambda pipe: said.append(pipe.read()), args=(encoder.stderr,), daemon=True)
+    listener.start()
+    try:
+        # one that has ended says below why
+        with suppress(BrokenPipeError):
+            for frame in frames:
+                encoder.stdin.write(frame.tobytes())
+        with suppress(BrokenPipeError):
+            encoder.stdin.close()
+        encoder.wait()
     finally:
-        writer.close()
+        if encoder.poll() is None:
+            encoder.kill()
+            encoder.wait()
+        with suppress(OSError):
+            encoder.stdin.close()
+        listener.join()
+        encoder.stderr.close()
+    if encoder.returncode:
+        words = re.sub(r"\[.*?\] ", "", b"".join(said).decode(errors="replace")).strip().partition("\n")[0]
+        raise OSError(f"the encoder ended with {encoder.returncode}" + (f": {words}" if words else ""))
 
 
 def _write_gif(path: Path, frames: Iterator[Frame], fps: float, size: tuple[int, int]) -> None:
