@@ -3,8 +3,19 @@
 from enum import IntEnum
 
 
+LONGEST_LINE = 2000  # characters of a line in a message
+
+
 class PliantError(Exception):
-    """Base of everything pliant raises on purpose."""
+    """Base of everything pliant raises on purpose. A message may quote what was found, but not megabytes of it."""
+
+    def __init__(self, text: object = "") -> None:
+        super().__init__("\n".join(_cut(line) for line in str(text).split("\n")))
+
+
+def _cut(line: str) -> str:
+    half = LONGEST_LINE // 2
+    return line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
 
 
 class ModelError(PliantError, ValueError):

@@ -1,17 +1,23 @@
 """MJCF in, through the mujoco package (the extra `mjcf`): the kinematic tree as MuJoCo compiles it, as model tables.
 
+MuJoCo runs in a process of its own, with limits of time and memory.
+
 Bodies, inertias, joints with damping, springs, armature, dry friction and ranges, gravity, and geoms for the eyes.
 Contacts of geoms, sites, sensors and motors without bias are left out; what would act and cannot be kept is refused, or
 dropped if the setting `unsupported` says so. Several joints of one body become a chain of bodies without mass."""
 
 from __future__ import annotations
 
+import importlib.util
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import ModelError
+from pliant.io.limited import run_limited
+from pliant.io.mjcf_files import check_files
 from pliant.io.robot_settings import RobotSettings
 from pliant.io.robot_tables import Pose, Tables, found_limit, plain_name
 from pliant.io.surfaces import ball, box, coarse, cylinder, surface_table
@@ -24,12 +30,27 @@ KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolu
 
 
 def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any]:
-    """The tables of a model file for the robot in an MJCF file; MuJoCo reads the file and what it includes."""
+    """The tables of a model file for the robot in an MJCF file; MuJoCo reads the file and what it names."""
     if "<!DOCTYPE" in text:
         raise ModelError(f"{path.name}: it has a document type (<!DOCTYPE ...>), which could hold entities; remove it")
     if "<mujoco" not in text:
         raise ModelError(f"{path.name}: there is no <mujoco> in it; give an MJCF file (URDF files end in .urdf)")
-    robot = _compiled(path)
+    if importlib.util.find_spec("mujoco") is None:
+        raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'")
+    made: dict[str, Any] = run_limited(
+        path.name, "pliant.io.mjcf:read_tables", file=str(path.absolute()), text=text, settings=asdict(settings)
+    )
+    return made
+
+
+def read_tables(file: str, text: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The same, in the process that may fail."""
+    path = Path(file)
+    check_files(path, text)
+    return _tables(path, _compiled(path), RobotSettings(**settings))
+
+
+def _tables(path: Path, robot: Any, settings: RobotSettings) -> dict[str, Any]:
     if robot.nbody < 2:
         raise ModelError(f"{path.name}: there are no bodies in its world; give the file that has the robot")
     unkept = _unkept(robot)
@@ -44,19 +65,16 @@ def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
 
 
 def _compiled(path: Path) -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'") from None
-    before = mujoco.get_mju_user_warning()
+    import mujoco
+
     mujoco.set_mju_user_warning(lambda words: None)  # its own way is a log file in the working folder
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except Exception as error:  # ValueError with MuJoCo's own words, whatever a later version raises
         words = " ".join(str(error).split())
+        if "allocate" in words or "unknown exception" in words:  # what it says when memory ends
+            raise MemoryError from None
         raise ModelError(f"{path.name}: MuJoCo cannot read it ({words}); correct the file") from None
-    finally:
-        mujoco.set_mju_user_warning(before)
 
 
 def _unkept(robot: Any) -> list[str]:

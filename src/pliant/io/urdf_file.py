@@ -26,7 +26,8 @@ KINDS = {
     "planar": "planar",
 }
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-MOST_CHARACTERS = 50_000_000
+MOST_CHARACTERS = 10_000_000
+LONGEST_NUMBER = 400  # characters
 
 
 def fail(path: Path, problem: str) -> NoReturn:
@@ -68,10 +69,14 @@ def named(path: Path, robot: ET.Element, tag: str) -> dict[str, ET.Element]:
 def numbers(path: Path, where: str, element: ET.Element, key: str, default: str, count: int) -> list[float]:
     text = element.get(key, default)
     words = text.split()
-    if len(words) != count or not all(NUMBER.fullmatch(word) and abs(float(word)) <= LARGEST for word in words):
+    if len(words) != count or not all(_is_number(word) for word in words):
         many = "a finite number" if count == 1 else f"{count} finite numbers"
         fail(path, f"{where}: <{element.tag}> {key}={shown(text)}; give {many}")
     return [float(word) for word in words]
+
+
+def _is_number(word: str) -> bool:
+    return len(word) <= LONGEST_NUMBER and bool(NUMBER.fullmatch(word)) and abs(float(word)) <= LARGEST
 
 
 def number(path: Path, where: str, element: ET.Element, key: str, default: str = "0") -> float:

@@ -9,6 +9,8 @@ from typing import Any
 import pydantic
 
 MOST_LINES = 20  # of one message
+MOST_WORDS = 2000  # that a word is compared with
+LONGEST_WORD = 100  # characters of one that is compared with others
 
 # what to do, by pydantic's type of error; braces are filled from its context
 ADVICE = {
@@ -36,20 +38,22 @@ def refuse(problems: Iterable[str]) -> None:
 
 def explain(error: pydantic.ValidationError, where: str, given: Any = None) -> str:
     """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in."""
-    lines = []
-    for problem in error.errors(include_url=False):
-        if _is_echo(problem):
-            continue
+    lines: dict[str, None] = {}  # each once, in order
+    problems = [problem for problem in error.errors(include_url=False) if not _is_echo(problem)]
+    for index, problem in enumerate(problems):
+        if len(lines) >= MOST_LINES:
+            lines[f"{where}: and {len(problems) - index} more mistakes"] = None
+            break
         place = _place(problem["loc"], given)
-        lines += [": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines()]
-    lines = list(dict.fromkeys(lines))
-    more = [f"{where}: and {len(lines) - MOST_LINES} more mistakes"] if len(lines) > MOST_LINES else []
-    return "\n".join(lines[:MOST_LINES] + more)
+        lines |= dict.fromkeys(": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines())
+    return "\n".join(lines)
 
 
 def closest(name: str, allowed: Iterable[str]) -> str:
     """A hint at the word that was probably meant, or nothing."""
-    words = {word.lower(): word for word in allowed}
+    words = {word.lower(): word for word in islice(allowed, MOST_WORDS)}
+    if len(name) > LONGEST_WORD:
+        return ""
     near = difflib.get_close_matches(name.lower(), words, n=1)
     return f"; did you mean '{words[near[0]]}'?" if near else ""
 
