@@ -30,7 +30,9 @@ def load(case_or_file: str | Path, *, trust: bool = False, **settings: Any) -> M
     return load_file(Path(case_or_file), settings, trust)
 
 
-def load_grid(case_or_file: str | Path, *, trust: bool = False, **settings: Any) -> tuple[list[dict[str, Any]], list[Model]]:
+def load_grid(
+    case_or_file: str | Path, *, trust: bool = False, **settings: Any
+) -> tuple[list[dict[str, Any]], list[Model]]:
     """(settings, models) of every combination: settings given as lists take each of their values, others stay.
 
     The last one listed changes fastest."""

@@ -33,7 +33,7 @@ def resolved(controller: Controller, path: Path, trust: bool) -> Controller:
         module = _module(source, source.stat().st_mtime_ns)
     except (ModelError, OSError) as error:
         raise ModelError(f"{where}: '{file}' cannot be read ({error}); give a Python file") from None
-    except _Failed as error:
+    except _CodeError as error:
         raise ModelError(f"{where}: '{file}' cannot be imported ({error}); correct it") from error.__cause__
     function = getattr(module, name, None)
     if not callable(function):
@@ -59,7 +59,7 @@ def _inside(where: str, folder: Path, file: str) -> Path:
     return source
 
 
-class _Failed(Exception):
+class _CodeError(Exception):
     """Code of a controller file raised."""
 
 
@@ -78,7 +78,7 @@ def _module(source: Path, changed: int) -> ModuleType:
         del sys.modules[module.__name__]
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise _Failed(f"{type(error).__name__}: {error}") from error
+        raise _CodeError(f"{type(error).__name__}: {error}") from error
     return module
 
 
@@ -95,7 +95,7 @@ def source_of(controller: Controller, path: Path) -> str:
     source = Path(code.co_filename).resolve()
     if not source.is_relative_to(path.parent.resolve()):
         raise ModelError(
-            f"{where}: its function is in {source}, and only code in the folder of the model file is run; save the model "
-            "beside it"
+            f"{where}: its function is in {source}, and only code in the folder of the model file is run; save the "
+            "model beside it"
         )
     return f"{Path(os.path.relpath(source, path.parent.resolve())).as_posix()}:{name}"

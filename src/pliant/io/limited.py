@@ -17,11 +17,12 @@ SECONDS = 60  # that a reader may take
 GIGABYTES = 4  # of memory that it may use
 
 
-def run_limited(what: str, function: str, **given: Any) -> Any:
+def run_limited(what: str, function: str, seconds: int | None = None, **given: Any) -> Any:
     """What a function of pliant ("module:name") returns, in a process of its own; messages begin with `what` is read.
 
     Both what is given and what is returned are plain: texts, numbers, lists, tables. ModelError is passed on."""
-    order = json.dumps({"function": function, "given": given, "seconds": SECONDS, "bytes": GIGABYTES << 30})
+    seconds = seconds or SECONDS
+    order = json.dumps({"function": function, "given": given, "seconds": seconds, "bytes": GIGABYTES << 30})
     # -P: nothing is imported from the working folder; what this process could import, the other one can
     command = [sys.executable, "-P", "-m", "pliant.io.limited"]
     paths = os.pathsep.join(place for place in sys.path if place and os.path.isabs(place))
@@ -32,38 +33,38 @@ def run_limited(what: str, function: str, **given: Any) -> Any:
                 command,
                 input=order.encode(),
                 capture_output=True,
-                timeout=SECONDS + 1,
+                timeout=seconds + 1,
                 cwd=folder,
                 env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
             )
     except subprocess.TimeoutExpired:
-        raise ModelError(f"{what}: {_too_long()}") from None
+        raise ModelError(f"{what}: {_too_long(seconds)}") from None
     except OSError as error:
         raise ModelError(f"{what}: no process could be started to read it ({error.strerror or error})") from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
-        raise ModelError(f"{what}: {_how_it_ended(done)}") from None
+        raise ModelError(f"{what}: {_how_it_ended(done, seconds)}") from None
     if "problem" in answer:
         raise ModelError(answer["problem"] or f"{what}: {_too_large()}")
     return answer["made"]
 
 
-def _too_long() -> str:
-    return f"reading it took more than {SECONDS} s; give it fewer or smaller parts"
+def _too_long(seconds: int) -> str:
+    return f"reading it took more than {seconds} s; give it fewer or smaller parts"
 
 
 def _too_large() -> str:
     return f"reading it took more than {GIGABYTES} GB of memory; give it fewer or smaller parts"
 
 
-def _how_it_ended(done: subprocess.CompletedProcess[bytes]) -> str:
+def _how_it_ended(done: subprocess.CompletedProcess[bytes], seconds: int) -> str:
     """Without an answer: by a limit, or by a crash."""
     import signal
 
     words = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode == -getattr(signal, "SIGALRM", 0):
-        return _too_long()
+        return _too_long(seconds)
     if any(word in words for word in ("MemoryError", "bad_alloc", "allocate memory")):
         return _too_large()
     last = words.splitlines()[-1] if words else f"code {done.returncode}"

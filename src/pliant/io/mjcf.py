@@ -9,6 +9,8 @@ dropped if the setting `unsupported` says so. Several joints of one body become 
 from __future__ import annotations
 
 import importlib.util
+import warnings
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from pliant.errors import ModelError
 from pliant.io.limited import run_limited
 from pliant.io.mjcf_files import check_files
 from pliant.io.robot_settings import RobotSettings
-from pliant.io.robot_tables import Pose, Tables, found_limit, plain_name
+from pliant.io.robot_tables import HIDDEN, Pose, Tables, found_limit, plain_name
 from pliant.io.surfaces import ball, box, coarse, cylinder, surface_table
 from pliant.model.messages import listed
 from pliant.model.rotations import matrix_quaternion, quaternion_matrix
@@ -37,20 +39,23 @@ def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
         raise ModelError(f"{path.name}: there is no <mujoco> in it; give an MJCF file (URDF files end in .urdf)")
     if importlib.util.find_spec("mujoco") is None:
         raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'")
-    made: dict[str, Any] = run_limited(
+    made: dict[str, Any]
+    made, is_whole = run_limited(
         path.name, "pliant.io.mjcf:read_tables", file=str(path.absolute()), text=text, settings=asdict(settings)
     )
+    if not is_whole:
+        warnings.warn(f"{path.name}: {HIDDEN}", stacklevel=2)
     return made
 
 
-def read_tables(file: str, text: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The same, in the process that may fail."""
+def read_tables(file: str, text: str, settings: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The same, in the process that may fail, and whether all is drawn."""
     path = Path(file)
     check_files(path, text)
     return _tables(path, _compiled(path), RobotSettings(**settings))
 
 
-def _tables(path: Path, robot: Any, settings: RobotSettings) -> dict[str, Any]:
+def _tables(path: Path, robot: Any, settings: RobotSettings) -> tuple[dict[str, Any], bool]:
     if robot.nbody < 2:
         raise ModelError(f"{path.name}: there are no bodies in its world; give the file that has the robot")
     unkept = _unkept(robot)
@@ -61,7 +66,8 @@ def _tables(path: Path, robot: Any, settings: RobotSettings) -> dict[str, Any]:
         )
     reader = _Reader(path, robot, settings)
     made = reader.tables.as_model(settings)
-    return made if settings.gravity else made | {"gravity": robot.opt.gravity.tolist()}
+    made |= {} if settings.gravity else {"gravity": robot.opt.gravity.tolist()}
+    return made, reader.tables.is_whole
 
 
 def _compiled(path: Path) -> Any:
@@ -192,9 +198,8 @@ class _Reader:
             table |= found_limit(self.tables, table["name"], lower, upper, self.settings)
         return table
 
-    def _surfaces(self, i: int) -> list[dict[str, Any]]:
+    def _surfaces(self, i: int) -> Iterator[dict[str, Any]]:
         robot = self.robot
-        found = []
         for g in range(robot.body_geomadr[i], robot.body_geomadr[i] + robot.body_geomnum[i]):
             kind, size = int(robot.geom_type[g]), robot.geom_size[g]
             pose = Pose(_matrix(robot.geom_quat[g]), np.array(robot.geom_pos[g]))
@@ -214,8 +219,9 @@ class _Reader:
                 made = coarse(np.array(robot.mesh_vert[rows], float), np.array(robot.mesh_face[cells], np.int64))
             else:
                 continue
-            found.append(surface_table(*made, pose))
-        return found
+            table = surface_table(*made, pose)
+            if table is not None:
+                yield table
 
 
 def _model_name(robot: Any) -> str:

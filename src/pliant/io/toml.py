@@ -109,7 +109,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     for found in KEYS_AND_QUOTES.finditer(text):
         if found[1]:
             where = f"{path.name}: line {text.count(chr(10), 0, found.start()) + 1}"
-            raise ModelError(f"{where}: the key {shown(found[1])} has more than {MOST_PARTS} parts; no model needs that")
+            raise ModelError(f"{where}: the key {shown(found[1])} has more than {MOST_PARTS} parts; no model has one")
     try:
         return tomllib.loads(text)
     except RecursionError:

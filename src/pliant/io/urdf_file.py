@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.io.robot_tables import Pose
 from pliant.model.attitudes import RollPitchYaw, attitude_matrix
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, short, shown
 from pliant.model.quantities import LARGEST, without_direction
 
 KINDS = {
@@ -114,7 +114,7 @@ class UrdfJoint:
 
 def read_joint(path: Path, element: ET.Element, links: dict[str, ET.Element]) -> UrdfJoint:
     name, kind = element.get("name", ""), element.get("type", "")
-    where = f"joint '{name}'"
+    where = f"joint '{short(name)}'"
     if kind not in KINDS:
         fail(path, f"{where}: type {shown(kind)} is not known{closest(kind, KINDS) or ';'} allowed: {listed(KINDS)}")
     ends = []
@@ -125,7 +125,7 @@ def read_joint(path: Path, element: ET.Element, links: dict[str, ET.Element]) ->
             fail(path, f'{where}: it has no {tag}; give <{tag} link="..."/>')
         if link not in links:
             hint = closest(link, links) or ";"
-            fail(path, f"{where}: {tag} link '{link}' does not exist{hint} there are: {listed(links)}")
+            fail(path, f"{where}: {tag} link '{short(link)}' does not exist{hint} there are: {listed(links)}")
         ends.append(link)
     axis = element.find("axis")
     xyz = [1.0, 0.0, 0.0] if axis is None else numbers(path, where, axis, "xyz", "1 0 0", 3)

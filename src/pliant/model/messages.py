@@ -10,7 +10,7 @@ import pydantic
 
 MOST_LINES = 20  # of one message
 MOST_WORDS = 2000  # that a word is compared with
-LONGEST_WORD = 100  # characters of one that is compared with others
+LONGEST_WORD = 100  # characters of a name that is compared with others or told
 
 # what to do, by pydantic's type of error; braces are filled from its context
 ADVICE = {
@@ -62,7 +62,12 @@ def listed(words: Iterable[str], most: int = 12) -> str:
     """Words with commas, the last ones only counted."""
     every = list(words)
     more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    return ", ".join(map(short, every[:most])) + more
+
+
+def short(word: str) -> str:
+    """A name as it may stand in a message."""
+    return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 3]}..."
 
 
 def shown(value: Any, most: int = 60) -> str:
@@ -83,7 +88,7 @@ def _place(loc: tuple[int | str, ...], given: Any) -> str:
         if isinstance(part, int) and isinstance(here, (list, tuple)) and part < len(here):
             here = here[part]
             name = here.get("name") if isinstance(here, dict) else getattr(here, "name", None)
-            text += f"[{part}]" + (f" '{name}'" if isinstance(name, str) else "")
+            text += f"[{part}]" + (f" '{short(name)}'" if isinstance(name, str) else "")
         elif isinstance(here, dict) and part in here:
             here = here[part]
             text += (": " if text.endswith("'") else "." if text else "") + str(part)

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic_core import ArgsKwargs
 
 from pliant.errors import ModelError
-from pliant.model.messages import MOST_LINES, closest, explain, listed, shown
+from pliant.model.messages import MOST_LINES, closest, explain, listed, short, shown
 
 T = TypeVar("T")
 
@@ -135,7 +135,7 @@ def _check_keys(cls: type, given: dict[str, Any]) -> None:
     allowed = _field_names(cls)
     unknown = [key for key in given if key not in allowed]
     lines = [
-        f"unknown key '{key}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"
+        f"unknown key '{short(str(key))}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"
         for key in unknown[:MOST_LINES]
     ]
     if len(unknown) > MOST_LINES:
