@@ -25,7 +25,7 @@ def run_limited(what: str, function: str, seconds: int | None = None, **given: A
     order = json.dumps({"function": function, "given": given, "seconds": seconds, "bytes": GIGABYTES << 30})
     # -P: nothing is imported from the working folder; what this process could import, the other one can
     command = [sys.executable, "-P", "-m", "pliant.io.limited"]
-    paths = os.pathsep.join(place for place in sys.path if place and os.path.isabs(place))
+    paths = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)
     try:
         # in a folder of its own: some readers write logs
         with tempfile.TemporaryDirectory(prefix="pliant-") as folder:

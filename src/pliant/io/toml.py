@@ -24,7 +24,10 @@ from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
 DEEPEST = 50  # levels of tables and lists in a file
-MOST_KEYS = 250_000  # in a file
+MOST_KEYS = 250_000  # in a file, and headings
+MOST_VALUES = 1_000_000  # in the lists of a file
+MANY_VALUES = 20_000  # of which the first ones are looked at first
+BEGINNING = 100  # items of a list
 MOST_PARTS = 10  # of a dotted key: a.b.c
 LARGEST_INTEGER = 2**63  # as TOML has it
 QUOTED = r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\''
@@ -44,7 +47,8 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
 
 def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
     """The model that tables describe; messages name the file. With trust, controllers are imported from beside it."""
-    check_values(path, data)
+    if check_values(path, data) > MANY_VALUES:
+        _check_beginnings(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -58,18 +62,35 @@ def parse_file(path: Path) -> dict[str, Any]:
     return _parse(path, read_text(path))
 
 
-def check_values(path: Path, data: dict[str, Any]) -> None:
-    """Refuses nesting that Python's stack could not follow, and whole numbers that are none of TOML."""
+def _check_beginnings(path: Path, data: dict[str, Any]) -> None:
+    """The first items of every list, for mistakes that do not depend on the others: a million would take gigabytes."""
+
+    def beginning(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: beginning(item) for key, item in value.items()}
+        return [beginning(item) for item in value[:BEGINNING]] if isinstance(value, list) else value
+
+    try:
+        _MODEL.validate_python(beginning(data))
+    except pydantic.ValidationError as error:
+        if found := explain(error, path.name, data, is_apart=True):
+            raise ModelError(found) from None
+
+
+def check_values(path: Path, data: dict[str, Any]) -> int:
+    """How many there are; refuses nesting that Python's stack could not follow, and whole numbers that TOML has not."""
     level: list[Any] = [data]
+    count = 0
     for _ in range(DEEPEST):
         lists = [one.values() if isinstance(one, dict) else one for one in level]
+        count += sum(map(len, lists))
         for one in lists:
             for item in one:
                 if type(item) is int and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
                     raise ModelError(f"{path.name}: {_TOO_LONG}")
         level = [item for one in lists for item in one if isinstance(item, (dict, list))]
         if not level:
-            return
+            return count
     raise ModelError(f"{path.name}: tables and lists are nested deeper than {DEEPEST} levels; no model needs that")
 
 
@@ -104,8 +125,10 @@ def _near_files(path: Path) -> str:
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
-    if text.count("=") > MOST_KEYS:
+    if max(text.count("="), text.count("\n[")) > MOST_KEYS:
         raise ModelError(f"{path.name}: it has more than {MOST_KEYS} keys; no model has so many")
+    if text.count(",") > MOST_VALUES:
+        raise ModelError(f"{path.name}: its lists have more than {MOST_VALUES} values; no model has so many")
     for found in KEYS_AND_QUOTES.finditer(text):
         if found[1]:
             where = f"{path.name}: line {text.count(chr(10), 0, found.start()) + 1}"

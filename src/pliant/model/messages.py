@@ -36,10 +36,14 @@ def refuse(problems: Iterable[str]) -> None:
         raise ValueError("\n".join(found))
 
 
-def explain(error: pydantic.ValidationError, where: str, given: Any = None) -> str:
-    """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in."""
+def explain(error: pydantic.ValidationError, where: str, given: Any = None, is_apart: bool = False) -> str:
+    """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in.
+
+    `is_apart`: only mistakes of single values, not of how they fit together."""
     lines: dict[str, None] = {}  # each once, in order
     problems = [problem for problem in error.errors(include_url=False) if not _is_echo(problem)]
+    if is_apart:
+        problems = [problem for problem in problems if problem["type"] != "value_error"]
     for index, problem in enumerate(problems):
         if len(lines) >= MOST_LINES:
             lines[f"{where}: and {len(problems) - index} more mistakes"] = None
