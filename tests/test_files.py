@@ -94,7 +94,7 @@ def test_sidecars_run_code_only_if_they_are_trusted(robot: Path) -> None:
 
 @pytest.mark.parametrize("given", ["no", 1, None])
 def test_trust_is_yes_or_no(given: object, robot: Path) -> None:
-    with pytest.raises(ModelError, match="trust: .* give True or False"):
+    with pytest.raises(ModelError, match=r"trust: .* give True or False"):
         pliant.load(robot, trust=given)
     assert not robot.with_name("ran").exists()
 
@@ -200,6 +200,7 @@ TEXTS = {
     "long key": ("x" * 3_000_000 + " = 1\n" + ARM, ["unknown key 'xxx", "allowed: name"]),
     "long name": (ARM.replace('"link"', f'"{"x" * 1_000_000}"'), ["bodies[0]", "at most 80 characters"]),
     "long line": ("x = 1 " + "y" * 3_000_000 + "\n" + ARM, ["line 1, column"]),
+    "escape sequences": (ARM + r'"\u001b]0;owned\u0007\u202e" = 1', [r"\x1b]0;owned\x07\u202e"]),
     "null": (ARM + 'x = "\0"', ["line 13"]),
 }
 

@@ -100,10 +100,10 @@ def run(
     """
     from pliant.job import prepare_job, run_job, write_extras
 
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("default")
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or (), trust)
-    for note in (*(str(warning.message) for warning in heard), *job.notes):
+    for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
     say_what_compiles(job.model, job.options)

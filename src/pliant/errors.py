@@ -2,20 +2,24 @@
 
 from enum import IntEnum
 
-
 LONGEST_LINE = 2000  # characters of a line in a message
 
 
 class PliantError(Exception):
-    """Base of everything pliant raises on purpose. A message may quote what was found, but not megabytes of it."""
+    """Base of everything pliant raises on purpose.
+
+    A message may quote what was found, but neither megabytes of it nor what would steer a terminal."""
 
     def __init__(self, text: object = "") -> None:
-        super().__init__("\n".join(_cut(line) for line in str(text).split("\n")))
+        super().__init__("\n".join(_plain(line) for line in str(text).split("\n")))
 
 
-def _cut(line: str) -> str:
+def _plain(line: str) -> str:
     half = LONGEST_LINE // 2
-    return line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+    line = line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+    if line.isprintable():
+        return line
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
 
 
 class ModelError(PliantError, ValueError):

@@ -82,6 +82,8 @@ def _limit(seconds: int, most: int) -> None:
     except ImportError:  # Windows: the time is limited by who waits
         return
     signal.alarm(seconds)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 

@@ -26,7 +26,7 @@ _MODEL = pydantic.TypeAdapter(Model)
 DEEPEST = 50  # levels of tables and lists in a file
 MOST_KEYS = 250_000  # in a file, and headings
 MOST_VALUES = 1_000_000  # in the lists of a file
-MANY_VALUES = 20_000  # of which the first ones are looked at first
+MANY_VALUES = 200_000  # of which the first ones are looked at first
 BEGINNING = 100  # items of a list
 MOST_PARTS = 10  # of a dotted key: a.b.c
 LARGEST_INTEGER = 2**63  # as TOML has it
@@ -119,7 +119,10 @@ def _near_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"; the folder '{path.parent}' does not exist either"
     suffix = path.suffix or ".toml"
-    files = sorted(name for name in os.listdir(path.parent) if name.endswith(suffix))
+    try:
+        files = sorted(name for name in os.listdir(path.parent)[:1000] if name.endswith(suffix))
+    except OSError:
+        return ""
     near = difflib.get_close_matches(path.name, files, n=3) or files
     return f"; in that folder there are: {listed(near, 5)}" if near else f"; that folder has no {suffix} files"
 

@@ -46,7 +46,7 @@ def explain(error: pydantic.ValidationError, where: str, given: Any = None, is_a
         problems = [problem for problem in problems if problem["type"] != "value_error"]
     for index, problem in enumerate(problems):
         if len(lines) >= MOST_LINES:
-            lines[f"{where}: and {len(problems) - index} more mistakes"] = None
+            lines[f"{where}: and {'' if is_apart else f'{len(problems) - index} '}more mistakes"] = None
             break
         place = _place(problem["loc"], given)
         lines |= dict.fromkeys(": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines())
