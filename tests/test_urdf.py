@@ -347,6 +347,7 @@ def test_meshes_are_found_by_package_relative_and_whole_paths(name: str, way: st
 
 @pytest.mark.parametrize("content", [b"", b"x" * 83, b"x" * 84, stl(SQUARE)[:-3], b"v 1 2\nf 1 2 9\n", b"\xff\xfe\x00"])
 @pytest.mark.parametrize("suffix", ["stl", "obj", "dae", "txt"])
+@pytest.mark.filterwarnings("ignore:.*not drawn")
 def test_a_mesh_that_cannot_be_read_is_not_seen_and_harms_nothing(suffix: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / f"m.{suffix}").write_bytes(content)
     visual = f'<visual><geometry><mesh filename="m.{suffix}"/></geometry></visual>'
@@ -354,6 +355,7 @@ def test_a_mesh_that_cannot_be_read_is_not_seen_and_harms_nothing(suffix: str, c
     assert pliant.load(tmp_path / "r.urdf").bodies[0].visual == ()
 
 
+@pytest.mark.filterwarnings("ignore:.*not drawn")
 def test_geometry_with_wrong_numbers_is_not_seen_and_harms_nothing(tmp_path: Path) -> None:
     (tmp_path / "nan.stl").write_bytes(stl(np.full((3, 3, 3), np.nan)))
     for shape in ('<box size="1 1"/>', '<sphere radius="-1"/>', '<mesh filename="nan.stl"/>', "<torus/>", ""):
@@ -362,6 +364,7 @@ def test_geometry_with_wrong_numbers_is_not_seen_and_harms_nothing(tmp_path: Pat
         assert pliant.load(tmp_path / "r.urdf").bodies[0].visual == ()
 
 
+@pytest.mark.filterwarnings("ignore:.*not drawn")
 def test_collada_is_read_from_memory_and_not_with_entities(tmp_path: Path) -> None:
     pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'pliant[urdf]')")
     pytest.importorskip("collada", reason="pycollada is not installed (pip install 'pliant[urdf]')")

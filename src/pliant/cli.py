@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,6 +87,9 @@ def run(
         list[Path] | None,
         typer.Option("--export", metavar="FILE", help="also write all columns: .csv or .mat (MATLAB); may be repeated"),
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
@@ -96,7 +100,9 @@ def run(
     """
     from pliant.job import prepare_job, run_job, write_extras
 
-    job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or ())
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
+        job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or (), trust)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()

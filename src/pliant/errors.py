@@ -2,9 +2,24 @@
 
 from enum import IntEnum
 
+LONGEST_LINE = 2000  # characters of a line in a message
+
 
 class PliantError(Exception):
-    """Base of everything pliant raises on purpose."""
+    """Base of everything pliant raises on purpose.
+
+    A message may quote what was found, but neither megabytes of it nor what would steer a terminal."""
+
+    def __init__(self, text: object = "") -> None:
+        super().__init__("\n".join(_plain(line) for line in str(text).split("\n")))
+
+
+def _plain(line: str) -> str:
+    half = LONGEST_LINE // 2
+    line = line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+    if line.isprintable():
+        return line
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
 
 
 class ModelError(PliantError, ValueError):

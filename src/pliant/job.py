@@ -97,6 +97,7 @@ def prepare_job(
     out: Path | None,
     video: Path | None = None,
     exports: Sequence[Path] = (),
+    trust: bool = False,
 ) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folders."""
     if video is not None:
@@ -116,7 +117,7 @@ def prepare_job(
     settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
-    model = case.build(settings) if case else load(case_or_file, **given)
+    model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
     folder = out or Path("pliant-out") / name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,27 @@ import numpy as np
 
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
+from pliant.model.messages import shown
 from pliant.model.model import Model
 
 
-def load(case_or_file: str | Path, **settings: Any) -> Model:
-    """The model of a built-in case, of a robot file (URDF, MJCF) or of a sidecar, with settings; or of a model file."""
+def load(case_or_file: str | Path, *, trust: bool = False, **settings: Any) -> Model:
+    """The model of a built-in case, of a robot file (URDF, MJCF) or of a sidecar, with settings; or of a model file.
+
+    Files only say what a robot is. With trust=True the Python files that their controllers name are run, too."""
+    if not isinstance(trust, bool):
+        raise ModelError(f"trust: {shown(trust)} found; give True or False")
     case = find_case(case_or_file)
     if case is not None:
         return case.build(case.resolve(settings))
     from pliant.io.robot_file import load_file
 
-    return load_file(Path(case_or_file), settings)
+    return load_file(Path(case_or_file), settings, trust)
 
 
-def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str, Any]], list[Model]]:
+def load_grid(
+    case_or_file: str | Path, *, trust: bool = False, **settings: Any
+) -> tuple[list[dict[str, Any]], list[Model]]:
     """(settings, models) of every combination: settings given as lists take each of their values, others stay.
 
     The last one listed changes fastest."""
@@ -32,7 +40,7 @@ def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str,
         key: list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] for key, value in settings.items()
     }
     each = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
-    return each, [load(case_or_file, **chosen) for chosen in each]
+    return each, [load(case_or_file, trust=trust, **chosen) for chosen in each]
 
 
 def find_case(name: str | Path) -> Case | None:
@@ -40,7 +48,7 @@ def find_case(name: str | Path) -> Case | None:
     cases = all_cases()
     if str(name) in cases:
         return cases[str(name)]
-    if Path(name).suffix or Path(name).exists():
+    if Path(name).suffix or os.path.exists(name):  # False also for names that no file can have
         return None
     close = difflib.get_close_matches(str(name), list(cases), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""

@@ -1,19 +1,27 @@
 """MJCF in, through the mujoco package (the extra `mjcf`): the kinematic tree as MuJoCo compiles it, as model tables.
 
+MuJoCo runs in a process of its own, with limits of time and memory.
+
 Bodies, inertias, joints with damping, springs, armature, dry friction and ranges, gravity, and geoms for the eyes.
 Contacts of geoms, sites, sensors and motors without bias are left out; what would act and cannot be kept is refused, or
 dropped if the setting `unsupported` says so. Several joints of one body become a chain of bodies without mass."""
 
 from __future__ import annotations
 
+import importlib.util
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import ModelError
+from pliant.io.limited import run_limited
+from pliant.io.mjcf_files import check_files
 from pliant.io.robot_settings import RobotSettings
-from pliant.io.robot_tables import Pose, Tables, found_limit, plain_name
+from pliant.io.robot_tables import HIDDEN, Pose, Tables, found_limit, plain_name
 from pliant.io.surfaces import ball, box, coarse, cylinder, surface_table
 from pliant.model.messages import listed
 from pliant.model.rotations import matrix_quaternion, quaternion_matrix
@@ -24,12 +32,30 @@ KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolu
 
 
 def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any]:
-    """The tables of a model file for the robot in an MJCF file; MuJoCo reads the file and what it includes."""
+    """The tables of a model file for the robot in an MJCF file; MuJoCo reads the file and what it names."""
     if "<!DOCTYPE" in text:
         raise ModelError(f"{path.name}: it has a document type (<!DOCTYPE ...>), which could hold entities; remove it")
     if "<mujoco" not in text:
         raise ModelError(f"{path.name}: there is no <mujoco> in it; give an MJCF file (URDF files end in .urdf)")
-    robot = _compiled(path)
+    if importlib.util.find_spec("mujoco") is None:
+        raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'")
+    made: dict[str, Any]
+    made, is_whole = run_limited(
+        path.name, "pliant.io.mjcf:read_tables", file=str(path.absolute()), text=text, settings=asdict(settings)
+    )
+    if not is_whole:
+        warnings.warn(f"{path.name}: {HIDDEN}", stacklevel=2)
+    return made
+
+
+def read_tables(file: str, text: str, settings: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The same, in the process that may fail, and whether all is drawn."""
+    path = Path(file)
+    check_files(path, text)
+    return _tables(path, _compiled(path), RobotSettings(**settings))
+
+
+def _tables(path: Path, robot: Any, settings: RobotSettings) -> tuple[dict[str, Any], bool]:
     if robot.nbody < 2:
         raise ModelError(f"{path.name}: there are no bodies in its world; give the file that has the robot")
     unkept = _unkept(robot)
@@ -40,23 +66,21 @@ def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
         )
     reader = _Reader(path, robot, settings)
     made = reader.tables.as_model(settings)
-    return made if settings.gravity else made | {"gravity": robot.opt.gravity.tolist()}
+    made |= {} if settings.gravity else {"gravity": robot.opt.gravity.tolist()}
+    return made, reader.tables.is_whole
 
 
 def _compiled(path: Path) -> Any:
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'") from None
-    before = mujoco.get_mju_user_warning()
+    import mujoco
+
     mujoco.set_mju_user_warning(lambda words: None)  # its own way is a log file in the working folder
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except Exception as error:  # ValueError with MuJoCo's own words, whatever a later version raises
         words = " ".join(str(error).split())
+        if "allocate" in words or "unknown exception" in words:  # what it says when memory ends
+            raise MemoryError from None
         raise ModelError(f"{path.name}: MuJoCo cannot read it ({words}); correct the file") from None
-    finally:
-        mujoco.set_mju_user_warning(before)
 
 
 def _unkept(robot: Any) -> list[str]:
@@ -174,9 +198,8 @@ class _Reader:
             table |= found_limit(self.tables, table["name"], lower, upper, self.settings)
         return table
 
-    def _surfaces(self, i: int) -> list[dict[str, Any]]:
+    def _surfaces(self, i: int) -> Iterator[dict[str, Any]]:
         robot = self.robot
-        found = []
         for g in range(robot.body_geomadr[i], robot.body_geomadr[i] + robot.body_geomnum[i]):
             kind, size = int(robot.geom_type[g]), robot.geom_size[g]
             pose = Pose(_matrix(robot.geom_quat[g]), np.array(robot.geom_pos[g]))
@@ -196,8 +219,9 @@ class _Reader:
                 made = coarse(np.array(robot.mesh_vert[rows], float), np.array(robot.mesh_face[cells], np.int64))
             else:
                 continue
-            found.append(surface_table(*made, pose))
-        return found
+            table = surface_table(*made, pose)
+            if table is not None:
+                yield table
 
 
 def _model_name(robot: Any) -> str:

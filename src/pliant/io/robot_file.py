@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings
-from pliant.io.toml import check_depth, checked_model, model_tables, parse_file, read_text
+from pliant.io.toml import check_values, checked_model, model_tables, parse_file, read_text
 from pliant.model.flexible_links import FlexibleLink, make_flexible
 from pliant.model.messages import listed
 from pliant.model.model import Model
@@ -22,8 +22,10 @@ BETTER_WORDS = {
 ROBOT_KEYS = ("name", "base", "gravity", "duration", "bodies", "joints", "frames", "loops", "keep")
 
 
-def load_file(path: Path, given: dict[str, Any]) -> Model:
-    """The model in a robot file, in a sidecar or in a model file; only the first two take settings."""
+def load_file(path: Path, given: dict[str, Any], trust: bool = False) -> Model:
+    """The model in a robot file, in a sidecar or in a model file; only the first two take settings.
+
+    With trust, the controllers that a sidecar or model file names are run."""
     if path.suffix.lower() in SUFFIXES:
         return _robot_model(path, _robot_tables(path, robot_settings(given)))
     if path.suffix.lower() not in ("", ".toml") and path.is_file():
@@ -31,20 +33,20 @@ def load_file(path: Path, given: dict[str, Any]) -> Model:
             f"{path}: a file that ends in {path.suffix} is no model; model files and sidecars end in .toml, "
             f"robot files in {listed(SUFFIXES)}"
         )
-    return tables_model(path, parse_file(path), given)
+    return tables_model(path, parse_file(path), given, trust)
 
 
-def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Model:
+def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust: bool = False) -> Model:
     """The model that the tables of a sidecar or a model file describe."""
-    check_depth(path, data)
+    check_values(path, data)
     if "robot" in data:
-        return _sidecar_model(path, data, given)
+        return _sidecar_model(path, data, given, trust)
     if given:
         raise ModelError(
             f"{path}: settings ({listed(given)}) are for robot files; a model file without `robot` says all itself: "
             "edit it"
         )
-    return checked_model(path, data)
+    return checked_model(path, data, trust)
 
 
 def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
@@ -71,7 +73,7 @@ def _robot_tables(path: Path, settings: RobotSettings) -> dict[str, Any]:
 # --- sidecars -------------------------------------------------------------------------------------------------------
 
 
-def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> Model:
+def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust: bool) -> Model:
     """The robot, changed by the tables of the same names, then its flexible links, then what acts and is recorded."""
     file, settings = _robot_key(path, data.pop("robot"))
     flexible = _flexible_links(path, data.pop("flexible", []))
@@ -92,7 +94,7 @@ def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any]) -> M
             model = make_flexible(model, link)
         except ModelError as error:
             raise ModelError(f"{path.name}: flexible: {error}") from None
-    return checked_model(path, merged(model_tables(model), data)) if data else model
+    return checked_model(path, merged(model_tables(model), data), trust) if data else model
 
 
 def _robot_key(path: Path, value: Any) -> tuple[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,8 @@ from pliant.io.robot_settings import RobotSettings
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
+MOST_DRAWN = 100_000  # triangles of a robot
+HIDDEN = f"it has more than {MOST_DRAWN} triangles to be seen; what comes after them is not drawn"
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,21 @@ class Tables:
     frames: list[dict[str, Any]] = field(default_factory=list)
     crossings: list[dict[str, Any]] = field(default_factory=list)
     base: dict[str, Any] = field(default_factory=dict)  # where it starts
+    faces: int = 0  # of all that is seen
+    is_whole: bool = True  # whether all is seen
 
-    def add_surfaces(self, body: str, surfaces: list[dict[str, Any]]) -> None:
-        """What is seen of a body; nothing is drawn of the world."""
+    def add_surfaces(self, body: str, surfaces: Iterable[dict[str, Any]]) -> bool:
+        """What is seen of a body, while it is not too much; nothing is drawn of the world. Whether there was any."""
         table = next((table for table in reversed(self.bodies) if table["name"] == body), None)
-        if table is not None and surfaces:
-            table.setdefault("visual", []).extend(surfaces)
+        if table is None:
+            return True
+        for surface in surfaces:
+            self.faces += len(surface["faces"])
+            if self.faces > MOST_DRAWN:
+                self.is_whole = False
+                return True
+            table.setdefault("visual", []).append(surface)
+        return "visual" in table
 
     def as_model(self, settings: RobotSettings) -> dict[str, Any]:
         """With the base and gravity that are asked for; lists that are empty are left out."""

@@ -2,51 +2,59 @@
 
 import dataclasses
 import difflib
-import importlib.util
 import inspect
 import json
 import os
 import re
-import stat
-import sys
 import tomllib
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, get_args
 
 import pydantic
 
 from pliant.errors import ModelError
 from pliant.files import write_whole
+from pliant.io.controller_file import resolved, source_of
+from pliant.io.plain_file import read_plain
 from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
-from pliant.model.control import Controller
-from pliant.model.messages import closest, explain, listed
+from pliant.model.messages import explain, listed, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
-MOST_BYTES = 100_000_000  # of a model file
 DEEPEST = 50  # levels of tables and lists in a file
+MOST_KEYS = 250_000  # in a file, and headings
+MOST_VALUES = 1_000_000  # in the lists of a file
+MANY_VALUES = 200_000  # of which the first ones are looked at first
+BEGINNING = 100  # items of a list
+MOST_PARTS = 10  # of a dotted key: a.b.c
+LARGEST_INTEGER = 2**63  # as TOML has it
+QUOTED = r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\''
+# a dotted key that is too long; else quotes, closed or not, so that nothing is looked at twice
+KEYS_AND_QUOTES = re.compile(
+    rf"((?<![A-Za-z0-9_-])(?:(?>[A-Za-z0-9_-]+|{QUOTED})[ \t]*\.[ \t]*){{{MOST_PARTS}}})"
+    rf"|\"{{3,}}|'{{3,}}|{QUOTED}|[\"'][^\n]*+"
+)
 
 # reading
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
-    """The model in a TOML file. Controllers ("control.py:law") are imported from beside it, which runs that file."""
-    return checked_model(Path(path), parse_file(Path(path)))
+def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
+    """The model in a TOML file. With trust, the Python files of its controllers ("control.py:law") are run."""
+    return checked_model(Path(path), parse_file(Path(path)), trust)
 
 
-def checked_model(path: Path, data: dict[str, Any]) -> Model:
-    """The model that tables describe; messages name the file, and controllers are imported from beside it."""
-    check_depth(path, data)
+def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
+    """The model that tables describe; messages name the file. With trust, controllers are imported from beside it."""
+    if check_values(path, data) > MANY_VALUES:
+        _check_beginnings(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
         raise ModelError(explain(error, path.name, data)) from None
-    resolved = tuple(_resolve(controller, path) for controller in loaded.controllers)
-    return dataclasses.replace(loaded, controllers=resolved) if resolved else loaded
+    ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
+    return dataclasses.replace(loaded, controllers=ready) if ready else loaded
 
 
 def parse_file(path: Path) -> dict[str, Any]:
@@ -54,30 +62,47 @@ def parse_file(path: Path) -> dict[str, Any]:
     return _parse(path, read_text(path))
 
 
-def check_depth(path: Path, data: dict[str, Any]) -> None:
-    """Refuses nesting that Python's stack could not follow."""
+def _check_beginnings(path: Path, data: dict[str, Any]) -> None:
+    """The first items of every list, for mistakes that do not depend on the others: a million would take gigabytes."""
+
+    def beginning(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: beginning(item) for key, item in value.items()}
+        return [beginning(item) for item in value[:BEGINNING]] if isinstance(value, list) else value
+
+    try:
+        _MODEL.validate_python(beginning(data))
+    except pydantic.ValidationError as error:
+        if found := explain(error, path.name, data, is_apart=True):
+            raise ModelError(found) from None
+
+
+def check_values(path: Path, data: dict[str, Any]) -> int:
+    """How many there are; refuses nesting that Python's stack could not follow, and whole numbers that TOML has not."""
     level: list[Any] = [data]
+    count = 0
     for _ in range(DEEPEST):
         lists = [one.values() if isinstance(one, dict) else one for one in level]
+        count += sum(map(len, lists))
+        for one in lists:
+            for item in one:
+                if type(item) is int and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
+                    raise ModelError(f"{path.name}: {_TOO_LONG}")
         level = [item for one in lists for item in one if isinstance(item, (dict, list))]
         if not level:
-            return
+            return count
     raise ModelError(f"{path.name}: tables and lists are nested deeper than {DEEPEST} levels; no model needs that")
 
 
+_TOO_LONG = "a whole number in it has more than 63 bits; write large numbers as 1e20"
+
+
 def read_text(path: Path) -> str:
-    """The text of a file, or a message. Pipes and devices could be endless, so only files are read."""
+    """The text of a file, or a message."""
     if "\0" in str(path):
         raise ModelError(f"{str(path)!r}: a file name has no null characters; check it")
     try:
-        found = path.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError
-        if not stat.S_ISREG(found.st_mode):
-            raise ModelError(f"{path}: this is a pipe or a device; write what it gives to a file and name that")
-        if found.st_size > MOST_BYTES:
-            raise ModelError(f"{path}: the file has {found.st_size} bytes; no model file is larger than {MOST_BYTES}")
-        return path.read_text(encoding="utf-8-sig")
+        return read_plain(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file{_near_files(path)}") from None
     except IsADirectoryError:
@@ -94,12 +119,23 @@ def _near_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"; the folder '{path.parent}' does not exist either"
     suffix = path.suffix or ".toml"
-    files = sorted(file.name for file in path.parent.glob(f"*{suffix}"))
+    try:
+        files = sorted(name for name in os.listdir(path.parent)[:1000] if name.endswith(suffix))
+    except OSError:
+        return ""
     near = difflib.get_close_matches(path.name, files, n=3) or files
     return f"; in that folder there are: {listed(near, 5)}" if near else f"; that folder has no {suffix} files"
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
+    if max(text.count("="), text.count("\n[")) > MOST_KEYS:
+        raise ModelError(f"{path.name}: it has more than {MOST_KEYS} keys; no model has so many")
+    if text.count(",") > MOST_VALUES:
+        raise ModelError(f"{path.name}: its lists have more than {MOST_VALUES} values; no model has so many")
+    for found in KEYS_AND_QUOTES.finditer(text):
+        if found[1]:
+            where = f"{path.name}: line {text.count(chr(10), 0, found.start()) + 1}"
+            raise ModelError(f"{where}: the key {shown(found[1])} has more than {MOST_PARTS} parts; no model has one")
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -109,58 +145,10 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         if match is None:
             raise ModelError(f"{path.name}: {error}; check that every bracket and quote is closed") from None
         what, line, column = match[1], int(match[2]), match[3]
-        source = text.splitlines()[line - 1].strip()
+        source = text.split("\n")[line - 1].strip()
         raise ModelError(f"{path.name}: line {line}, column {column}: {what}; the line reads: {source}") from None
-
-
-# controllers
-
-
-def _resolve(controller: Controller, path: Path) -> Controller:
-    if not isinstance(controller.function, str):
-        return controller
-    where = f"{path.name}: controller '{controller.name}'"
-    file, name = controller.function.split(":")
-    source = (path.parent / file).resolve()
-    if not source.is_file():
-        raise ModelError(f"{where}: file '{file}' does not exist; paths start at the folder of the model file")
-    try:
-        module = _import(source, source.stat().st_mtime_ns)
-    except Exception as error:
-        raise ModelError(
-            f"{where}: '{file}' cannot be imported ({type(error).__name__}: {error}); correct it"
-        ) from error
-    function = getattr(module, name, None)
-    if not callable(function):
-        others = [key for key, value in vars(module).items() if inspect.isfunction(value)]
-        hint = closest(name, others) or ";"
-        raise ModelError(f"{where}: '{file}' has no function '{name}'{hint} it has: {listed(others) or 'none'}")
-    return dataclasses.replace(controller, function=function)
-
-
-@lru_cache(maxsize=32)
-def _import(source: Path, changed: int) -> ModuleType:
-    """The module in a file; once per version of the file, so that equal models have equal functions."""
-    spec = importlib.util.spec_from_file_location(f"pliant_controller_{source.stem}_{changed}", source)
-    if spec is None or spec.loader is None:
-        raise ImportError("no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _source_of(controller: Controller, path: Path) -> str:
-    """A controller's function as "file.py:name", seen from a model file."""
-    function: Any = controller.function
-    if isinstance(function, str):
-        return function
-    code = getattr(function, "__code__", None)
-    name = getattr(function, "__qualname__", "")
-    if code is None or not name.isidentifier() or not Path(code.co_filename).is_file():
-        where = f"{path.name}: controller '{controller.name}'"
-        raise ModelError(f"{where}: only functions at the top level of a .py file can be saved; move it to one")
-    return f"{Path(os.path.relpath(code.co_filename, path.parent)).as_posix()}:{name}"
+    except ValueError:  # of int(), for thousands of digits
+        raise ModelError(f"{path.name}: {_TOO_LONG}") from None
 
 
 # writing
@@ -170,7 +158,7 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     """Write a file from which load_model makes an equal model. Defaults are left out; the file appears whole or not."""
     path = Path(path)
     named = tuple(
-        dataclasses.replace(controller, function=_source_of(controller, path)) for controller in described.controllers
+        dataclasses.replace(controller, function=source_of(controller, path)) for controller in described.controllers
     )
     if named:
         described = dataclasses.replace(described, controllers=named)

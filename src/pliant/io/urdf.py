@@ -5,6 +5,7 @@ carries it. A root link called "world" without mass is the world."""
 
 from __future__ import annotations
 
+import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.io.meshes import Meshes
 from pliant.io.robot_settings import RobotSettings
-from pliant.io.robot_tables import Pose, Tables, found_limit, plain_name
-from pliant.io.surfaces import surface_of
+from pliant.io.robot_tables import HIDDEN, Pose, Tables, found_limit, plain_name
+from pliant.io.surfaces import shape_of, surface_table
 from pliant.io.urdf_file import (
     KINDS,
     UrdfJoint,
@@ -41,9 +43,20 @@ def urdf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
     joints = [read_joint(path, element, links) for element in robot.findall("joint")]
     named(path, robot, "joint")
     root = find_root(path, links, joints)
-    made = _Build(path, settings, Tables(plain_name(robot.get("name") or path.stem)), links)
+    meshes = Meshes(path, _mesh_names(links))
+    made = _Build(path, settings, Tables(plain_name(robot.get("name") or path.stem)), links, meshes)
     made.plant(root, joints)
+    meshes.tell()
+    if not made.tables.is_whole:
+        warnings.warn(f"{path.name}: {HIDDEN}", stacklevel=2)
     return made.tables.as_model(settings)
+
+
+def _mesh_names(links: dict[str, ET.Element]) -> Iterator[str]:
+    """Files of what is to be seen."""
+    for link in links.values():
+        for part in link.findall("visual") or link.findall("collision"):
+            yield from (mesh.get("filename", "") for mesh in part.iter("mesh"))
 
 
 @dataclass
@@ -54,6 +67,7 @@ class _Build:
     settings: RobotSettings
     tables: Tables
     links: dict[str, ET.Element]
+    meshes: Meshes
     carrier: dict[str, tuple[str, Pose]] = field(default_factory=dict)  # of a link: its body, and where it is on it
 
     def plant(self, root: str, joints: list[UrdfJoint]) -> None:
@@ -183,9 +197,7 @@ class _Build:
         """What is seen of a link; where nothing is to be seen, what collides."""
         body, place = self.carrier[link]
         for tag in ("visual", "collision"):
-            found = [*self._surfaces(link, tag, place)]
-            if found:
-                self.tables.add_surfaces(body, found)
+            if self.tables.add_surfaces(body, self._surfaces(link, tag, place)):
                 return
 
     def _surfaces(self, link: str, tag: str, place: Pose) -> Iterator[Any]:
@@ -202,9 +214,14 @@ class _Build:
                     if key in shape.attrib
                 }
                 pose = place @ pose_of(self.path, "", part)
-                made = surface_of(str(shape.tag), sizes, shape.get("filename", ""), self.path.parent, pose)
-                if made is not None:
-                    yield made
+                if shape.tag == "mesh":
+                    scale = np.array(sizes.get("scale", (1.0, 1.0, 1.0)))
+                    made = self.meshes.triangles(shape.get("filename", ""), scale)
+                else:
+                    made = shape_of(str(shape.tag), sizes)
+                table = None if made is None else surface_table(*made, pose)
+                if table is not None:
+                    yield table
 
 
 def _turn_to(axis: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.io.robot_tables import Pose
 from pliant.model.attitudes import RollPitchYaw, attitude_matrix
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, short, shown
 from pliant.model.quantities import LARGEST, without_direction
 
 KINDS = {
@@ -26,7 +26,8 @@ KINDS = {
     "planar": "planar",
 }
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-MOST_CHARACTERS = 50_000_000
+MOST_CHARACTERS = 10_000_000
+LONGEST_NUMBER = 400  # characters
 
 
 def fail(path: Path, problem: str) -> NoReturn:
@@ -68,10 +69,14 @@ def named(path: Path, robot: ET.Element, tag: str) -> dict[str, ET.Element]:
 def numbers(path: Path, where: str, element: ET.Element, key: str, default: str, count: int) -> list[float]:
     text = element.get(key, default)
     words = text.split()
-    if len(words) != count or not all(NUMBER.fullmatch(word) and abs(float(word)) <= LARGEST for word in words):
+    if len(words) != count or not all(_is_number(word) for word in words):
         many = "a finite number" if count == 1 else f"{count} finite numbers"
         fail(path, f"{where}: <{element.tag}> {key}={shown(text)}; give {many}")
     return [float(word) for word in words]
+
+
+def _is_number(word: str) -> bool:
+    return len(word) <= LONGEST_NUMBER and bool(NUMBER.fullmatch(word)) and abs(float(word)) <= LARGEST
 
 
 def number(path: Path, where: str, element: ET.Element, key: str, default: str = "0") -> float:
@@ -109,7 +114,7 @@ class UrdfJoint:
 
 def read_joint(path: Path, element: ET.Element, links: dict[str, ET.Element]) -> UrdfJoint:
     name, kind = element.get("name", ""), element.get("type", "")
-    where = f"joint '{name}'"
+    where = f"joint '{short(name)}'"
     if kind not in KINDS:
         fail(path, f"{where}: type {shown(kind)} is not known{closest(kind, KINDS) or ';'} allowed: {listed(KINDS)}")
     ends = []
@@ -120,7 +125,7 @@ def read_joint(path: Path, element: ET.Element, links: dict[str, ET.Element]) ->
             fail(path, f'{where}: it has no {tag}; give <{tag} link="..."/>')
         if link not in links:
             hint = closest(link, links) or ";"
-            fail(path, f"{where}: {tag} link '{link}' does not exist{hint} there are: {listed(links)}")
+            fail(path, f"{where}: {tag} link '{short(link)}' does not exist{hint} there are: {listed(links)}")
         ends.append(link)
     axis = element.find("axis")
     xyz = [1.0, 0.0, 0.0] if axis is None else numbers(path, where, axis, "xyz", "1 0 0", 3)

@@ -9,6 +9,8 @@ from typing import Any
 import pydantic
 
 MOST_LINES = 20  # of one message
+MOST_WORDS = 2000  # that a word is compared with
+LONGEST_WORD = 100  # characters of a name that is compared with others or told
 
 # what to do, by pydantic's type of error; braces are filled from its context
 ADVICE = {
@@ -34,22 +36,28 @@ def refuse(problems: Iterable[str]) -> None:
         raise ValueError("\n".join(found))
 
 
-def explain(error: pydantic.ValidationError, where: str, given: Any = None) -> str:
-    """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in."""
-    lines = []
-    for problem in error.errors(include_url=False):
-        if _is_echo(problem):
-            continue
+def explain(error: pydantic.ValidationError, where: str, given: Any = None, is_apart: bool = False) -> str:
+    """One line per mistake: place, what was found, what is allowed. `given` is the data the places lie in.
+
+    `is_apart`: only mistakes of single values, not of how they fit together."""
+    lines: dict[str, None] = {}  # each once, in order
+    problems = [problem for problem in error.errors(include_url=False) if not _is_echo(problem)]
+    if is_apart:
+        problems = [problem for problem in problems if problem["type"] != "value_error"]
+    for index, problem in enumerate(problems):
+        if len(lines) >= MOST_LINES:
+            lines[f"{where}: and {'' if is_apart else f'{len(problems) - index} '}more mistakes"] = None
+            break
         place = _place(problem["loc"], given)
-        lines += [": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines()]
-    lines = list(dict.fromkeys(lines))
-    more = [f"{where}: and {len(lines) - MOST_LINES} more mistakes"] if len(lines) > MOST_LINES else []
-    return "\n".join(lines[:MOST_LINES] + more)
+        lines |= dict.fromkeys(": ".join(filter(None, (where, place, line))) for line in _message(problem).splitlines())
+    return "\n".join(lines)
 
 
 def closest(name: str, allowed: Iterable[str]) -> str:
     """A hint at the word that was probably meant, or nothing."""
-    words = {word.lower(): word for word in allowed}
+    words = {word.lower(): word for word in islice(allowed, MOST_WORDS)}
+    if len(name) > LONGEST_WORD:
+        return ""
     near = difflib.get_close_matches(name.lower(), words, n=1)
     return f"; did you mean '{words[near[0]]}'?" if near else ""
 
@@ -58,7 +66,12 @@ def listed(words: Iterable[str], most: int = 12) -> str:
     """Words with commas, the last ones only counted."""
     every = list(words)
     more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    return ", ".join(map(short, every[:most])) + more
+
+
+def short(word: str) -> str:
+    """A name as it may stand in a message."""
+    return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 3]}..."
 
 
 def shown(value: Any, most: int = 60) -> str:
@@ -79,7 +92,7 @@ def _place(loc: tuple[int | str, ...], given: Any) -> str:
         if isinstance(part, int) and isinstance(here, (list, tuple)) and part < len(here):
             here = here[part]
             name = here.get("name") if isinstance(here, dict) else getattr(here, "name", None)
-            text += f"[{part}]" + (f" '{name}'" if isinstance(name, str) else "")
+            text += f"[{part}]" + (f" '{short(name)}'" if isinstance(name, str) else "")
         elif isinstance(here, dict) and part in here:
             here = here[part]
             text += (": " if text.endswith("'") else "." if text else "") + str(part)

@@ -14,18 +14,21 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic_core import ArgsKwargs
 
 from pliant.errors import ModelError
-from pliant.model.messages import closest, explain, listed, shown
+from pliant.model.messages import MOST_LINES, closest, explain, listed, short, shown
 
 T = TypeVar("T")
 
 DEGREE = math.pi / 180.0
 ANGLE_UNITS = {"rad": 1.0, "deg": DEGREE}
+LONGEST_ANGLE = 400  # characters of an angle in text
 
 
 def parse_angle(value: Any) -> Any:
     """A number is radians; text is a number and one of ANGLE_UNITS: "30 deg"."""
     if not isinstance(value, str):
         return value
+    if len(value) > LONGEST_ANGLE:
+        raise ValueError(f'{shown(value)} has {len(value)} characters; write a number of radians or text like "30 deg"')
     match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.]*)\s*", value)
     if match is None:
         raise ValueError(f'"{value}" is not a number with a unit; write a number of radians or text like "30 deg"')
@@ -132,8 +135,11 @@ def _check_keys(cls: type, given: dict[str, Any]) -> None:
     allowed = _field_names(cls)
     unknown = [key for key in given if key not in allowed]
     lines = [
-        f"unknown key '{key}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}" for key in unknown
+        f"unknown key '{short(str(key))}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"
+        for key in unknown[:MOST_LINES]
     ]
+    if len(unknown) > MOST_LINES:
+        lines.append(f"and {len(unknown) - MOST_LINES} more unknown keys")
     if lines:
         raise ValueError("\n".join(lines))
 
