@@ -14,7 +14,7 @@ from pliant.errors import ModelError
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; it takes the place of `path` when the block ends without error."""
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir, whatever the name
         raise ModelError(f"{path}: this is a folder; name a file")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -38,13 +38,27 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+def check_writable(path: Path, option: str = "--out") -> None:
+    """Before a long computation: a file that can be written, its folder made, or a message; `path` stays as it is."""
+    make_folder(path.parent, option)
+    if os.path.exists(path) and not os.path.isfile(path):
+        found = "a folder" if os.path.isdir(path) else "no regular file"
+        raise ModelError(f"{option} {path}: this is {found}; name a file")
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+            pass
+    except OSError as error:
+        raise ModelError(f"{option} {path}: {error.strerror or error}; name a file that can be written") from None
+
+
 def make_folder(folder: Path, option: str = "--out") -> None:
     """A folder that exists or can be made and written, or a message about the option that names it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         is_writable = os.access(folder, os.W_OK)
     except OSError as error:
-        raise ModelError(f"{option} {folder}: {error.strerror or error}; name a folder that can be written") from None
+        reason = "this is a file" if isinstance(error, FileExistsError) else error.strerror or str(error)
+        raise ModelError(f"{option} {folder}: {reason}; name a folder that can be written") from None
     if not is_writable:
         raise ModelError(f"{option} {folder}: no permission to write there; name another folder")
 
