@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bench import cables, evaluations, figures, lines, models, peers, runs
+from pliant.bench import cables, evaluations, figures, lines, models, peers, runs, stiff
 from pliant.bench.falling_reference import FallingChain
 from pliant.bench.figures import Figure
 from pliant.dynamics import Prepared
@@ -87,6 +87,17 @@ def test_every_engine_reaches_the_same_end(engine: peers.Engine) -> None:
         ready = engine.prepare(serial)(tight)
         assert np.max(np.abs(ready() - wanted)) < 1e-9
         assert np.array_equal(ready(), ready()), "a run changes its start"
+
+
+@pytest.mark.parametrize("engine", [stiff.CYRK_STIFF, stiff.SCIPY_STIFF], ids=lambda engine: engine.name)
+def test_every_stiff_engine_reaches_the_same_end(engine: peers.Engine) -> None:
+    """Within the 1e-6 of the line."""
+    for name in engine.modules:
+        need(name)
+    serial = stiff.stiff12()
+    wanted = stiff.PLIANT_STIFF.prepare(serial)(peers.Setting("radau", 1e-10, 1e-12))()
+    ready = engine.prepare(serial)(next(row for row in engine.sweeps[0] if row.rtol <= 1e-8))
+    assert np.max(np.abs(ready() - wanted)) < 1e-6
 
 
 def test_the_batch_line_compares_equal_accelerations() -> None:
