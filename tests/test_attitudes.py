@@ -15,7 +15,7 @@ from pliant.model.rotations import SEQUENCES, euler_matrix, matrix_euler
 # quaternion to matrix and back, a product of three: a few roundings of numbers below 1
 ROUNDING = 1e-14
 every_sequence = pytest.mark.parametrize(("sequence", "about"), list(product(SEQUENCES, ("body", "fixed"))))
-TURNS = Rotation.random(300, rng=np.random.default_rng(3))
+TURNS = Rotation.from_quat(np.random.default_rng(3).normal(size=(300, 4)))
 
 
 def scipy_name(sequence, about):

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bench import cables, evaluations, figures, lines, models, peers, runs
+from pliant.bench import cables, evaluations, figures, lines, models, peers, runs, stiff
 from pliant.bench.falling_reference import FallingChain
 from pliant.bench.figures import Figure
 from pliant.dynamics import Prepared
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SimulationError
 from pliant.model.flexible import Bending
 from pliant.simulation import simulate
 
@@ -87,6 +87,17 @@ def test_every_engine_reaches_the_same_end(engine: peers.Engine) -> None:
         ready = engine.prepare(serial)(tight)
         assert np.max(np.abs(ready() - wanted)) < 1e-9
         assert np.array_equal(ready(), ready()), "a run changes its start"
+
+
+@pytest.mark.parametrize("engine", [stiff.CYRK_STIFF, stiff.SCIPY_STIFF], ids=lambda engine: engine.name)
+def test_every_stiff_engine_reaches_the_same_end(engine: peers.Engine) -> None:
+    """Within the 1e-6 of the line."""
+    for name in engine.modules:
+        need(name)
+    serial = stiff.stiff12()
+    wanted = stiff.PLIANT_STIFF.prepare(serial)(peers.Setting("radau", 1e-10, 1e-12))()
+    ready = engine.prepare(serial)(next(row for row in engine.sweeps[0] if row.rtol <= 1e-8))
+    assert np.max(np.abs(ready() - wanted)) < 1e-6
 
 
 def test_the_batch_line_compares_equal_accelerations() -> None:
@@ -235,6 +246,8 @@ def test_an_unknown_line_is_refused_with_the_known_ones() -> None:
         (7.0, 6.0, True, True),
         (5.0, 6.0, True, False),
         (None, 6.0, True, None),
+        (np.float64(7.0), 6.0, True, True),
+        (np.float64(np.nan), 6.0, True, False),
     ],
 )
 def test_goals_are_judged(ratio: float | None, goal: float, is_least: bool, is_met: bool | None) -> None:
@@ -242,7 +255,7 @@ def test_goals_are_judged(ratio: float | None, goal: float, is_least: bool, is_m
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(2.5e-9, "2.5 ns"), (3.1e-6, "3.1 us"), (0.0125, "12.5 ms"), (2.0, "2 s")]
+    ("seconds", "text"), [(2.5e-9, "2.5 ns"), (3.1e-6, "3.1 us"), (0.0125, "12.5 ms"), (2.0, "2 s"), (np.nan, "nan ns")]
 )
 def test_times_are_shown_with_their_unit(seconds: float, text: str) -> None:
     assert figures.shown_time(seconds) == text
@@ -270,19 +283,127 @@ def test_peer_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         peers.peer("no_such_module")
 
 
+def toys(monkeypatch: pytest.MonkeyPatch, **measures: Any) -> None:
+    """A bench of these lines only."""
+    monkeypatch.setattr(lines, "LINES", tuple(lines.Line(*row) for row in toy_rows(measures)))
+    monkeypatch.setattr(lines, "_load_kernels", lambda: 0.5)
+
+
+def toy_rows(measures: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(name, f"line {name}", "<= 1", lambda say, it=it: it()) for name, it in measures.items()]
+
+
+def good() -> list[Figure]:
+    return [Figure("pliant", 1e-6, 0.5, 1.0), Figure("peer", note="none")]
+
+
+def raising(error: BaseException) -> Any:
+    def measure() -> list[Figure]:
+        raise error
+
+    return measure
+
+
 def test_figures_are_written_whole(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    toy = lines.Line(
-        "toy", "a toy", "<= 1", lambda say: [Figure("pliant", 1e-6, 0.5, 1.0), Figure("peer", note="none")]
-    )
-    monkeypatch.setattr(lines, "LINES", (toy,))
+    toys(monkeypatch, toy=good)
     lines.run_bench([], tmp_path / "deep" / "bench.json")
     facts = json.loads((tmp_path / "deep" / "bench.json").read_text())
+    assert facts["status"] == "done"
     assert facts["lines"]["toy"]["figures"][0]["is_met"] is True
     assert {"cpu", "cores"} <= set(facts["machine"])
     assert {"pliant", "numba", "numpy", "pin", "mujoco", "exudyn"} <= set(facts["versions"])
     assert os.listdir(tmp_path / "deep") == ["bench.json"]
     printed = capsys.readouterr()
     assert "1 of 1 goals are met" in printed.out
-    assert "bench toy: a toy" in printed.err
+    assert f"written: {tmp_path / 'deep' / 'bench.json'}" in printed.out
+    assert "bench toy: line toy" in printed.err
+
+
+def test_whatever_a_line_finds_becomes_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Numbers of numpy, and what is not finite, which JSON does not know."""
+    found = Figure(
+        "pliant", np.float32(1.0), np.float64(2.0), np.int64(1), np.True_, np.float64(np.nan), note=np.str_("x")
+    )
+    toys(monkeypatch, toy=lambda: [found, Figure("peer", np.inf, 3.0, 2.0, np.False_)])
+    lines.run_bench([], tmp_path / "bench.json")
+    text = (tmp_path / "bench.json").read_text()
+    rows = json.loads(text, parse_constant=pytest.fail)["lines"]["toy"]["figures"]
+    assert rows[0] == {
+        "who": "pliant", "seconds": 1.0, "ratio": 2.0, "goal": 1, "is_least": True, "error": None, "note": "x",
+        "is_met": True,
+    }  # fmt: skip
+    assert (rows[1]["seconds"], rows[1]["is_met"]) == (None, False)
+
+
+def test_a_line_that_fails_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toys(monkeypatch, before=good, broken=raising(AttributeError("no mj_step")), after=good, odd=raising(KeyError()))
+    with pytest.raises(SimulationError, match="bench: failed in broken, odd, as the table says"):
+        lines.run_bench([], tmp_path / "bench.json")
+    facts = json.loads((tmp_path / "bench.json").read_text())
+    assert facts["status"] == "failed"
+    assert list(facts["lines"]) == ["before", "broken", "after", "odd"]
+    assert facts["lines"]["broken"]["figures"][0]["note"] == "failed: AttributeError no mj_step"
+    printed = capsys.readouterr().out
+    assert "failed: AttributeError no mj_step" in printed
+    assert "2 of 2 goals are met" in printed
+
+
+def test_interrupted_bench_keeps_what_it_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toys(monkeypatch, before=good, slow=raising(KeyboardInterrupt()), after=good)
+    with pytest.raises(SimulationError, match="bench: interrupted by Ctrl-C; not measured: slow, after"):
+        lines.run_bench([], tmp_path / "bench.json")
+    facts = json.loads((tmp_path / "bench.json").read_text())
+    assert (facts["status"], list(facts["lines"])) == ("interrupted", ["before"])
+    assert "1 of 1 goals are met" in capsys.readouterr().out
+    # before the first line there is nothing to keep: an old file stays
+    with pytest.raises(KeyboardInterrupt):
+        lines.run_bench(["slow", "after"], tmp_path / "bench.json")
+    assert json.loads((tmp_path / "bench.json").read_text()) == facts
+
+
+def test_the_file_holds_every_line_as_soon_as_it_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """So that a killed bench keeps it."""
+    seen = []
+
+    def look() -> list[Figure]:
+        seen.append(json.loads((tmp_path / "bench.json").read_text()))
+        return good()
+
+    toys(monkeypatch, first=good, second=look)
+    lines.run_bench([], tmp_path / "bench.json")
+    assert [(facts["status"], list(facts["lines"])) for facts in seen] == [("running", ["first"])]
+
+
+@pytest.mark.parametrize("name", [".", "/dev/null", "file/bench.json", "x" * 300, "/proc/bench.json"])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    toys(monkeypatch, toy=lambda: pytest.fail("measured"))
+    with pytest.raises(ModelError, match=r"--out .*; name a "):
+        lines.run_bench([], tmp_path / name)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_file_that_can_no_longer_be_written_leaves_the_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fill() -> list[Figure]:
+        monkeypatch.setattr(figures, "write_whole", raising_write)
+        return good()
+
+    def raising_write(path: Any, text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    toys(monkeypatch, first=fill, second=good)
+    with pytest.raises(SimulationError, match=r"bench: .*No space left on device; the table above has"):
+        lines.run_bench([], tmp_path / "bench.json")
+    printed = capsys.readouterr().out
+    assert "2 of 2 goals are met" in printed
+    assert "written" not in printed

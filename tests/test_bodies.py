@@ -96,7 +96,7 @@ def test_forms_of_inertia(form):
     np.testing.assert_array_equal(Body("b", 1.0, inertia=np.array(form)).inertia_about_centre, expected)
 
 
-TURNS = Rotation.random(20, rng=np.random.default_rng(1))
+TURNS = Rotation.from_quat(np.random.default_rng(1).normal(size=(20, 4)))
 
 
 @pytest.mark.parametrize("turn", [*TURNS, Rotation.identity(), Rotation.from_rotvec([np.pi, 0, 0])])

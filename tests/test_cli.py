@@ -7,19 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from command_line import pliant_command
 from pliant.cases.case import all_cases
 
 CASES = list(all_cases())
 
 
-def pliant_command(*words, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "pliant", *words], capture_output=True, text=True, cwd=cwd, check=False
-    )
-
-
 def test_help_names_every_command():
-    done = pliant_command("--help")
+    """In a process of its own; the other tests call the same entry point in this one."""
+    done = subprocess.run([sys.executable, "-m", "pliant", "--help"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     for command in ("run", "cases", "methods", "modes", "lab", "schema", "warmup", "bench"):
         assert command in done.stdout
@@ -109,6 +105,16 @@ MISTAKES = [
     (("modes", "--set", "section=round-tube", "--set", "wall=1"), ["wall", "thinner"]),
     (("modes", "--set", "lenght=2"), ["lenght", "did you mean 'length'"]),
 ]
+
+
+def test_a_process_ends_with_the_codes_of_the_command(tmp_path):
+    for words, code in ((("run", "two-link-arms"), 2), (("run", "two-link-arm", "--set", "max_steps=3"), 1)):
+        done = subprocess.run(
+            [sys.executable, "-m", "pliant", *words], capture_output=True, text=True, cwd=tmp_path, check=False
+        )
+        assert done.returncode == code
+        assert done.stderr.startswith("pliant: ")
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("words", "expected"), MISTAKES)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from command_line import pliant_command
 from pliant.cases.case import all_cases
 from pliant.completion import join_words
 from pliant.methods import INTEGRATORS
@@ -13,9 +14,7 @@ from pliant.starters import KINDS
 
 
 def ask(**variables):
-    done = subprocess.run(
-        [sys.executable, "-m", "pliant"], env={**os.environ, **variables}, capture_output=True, text=True, check=False
-    )
+    done = pliant_command(variables=variables)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     return done.stdout.split("\n")[:-1]

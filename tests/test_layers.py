@@ -30,6 +30,7 @@ ROOMS = {
             "pliant.bench",
             "pliant.cases",
             "pliant.dynamics",
+            "pliant.io",
             "pliant.many_runs",
             "pliant.prepared_run",
             "pliant.simulation",

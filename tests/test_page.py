@@ -157,7 +157,7 @@ def test_row_of_a_contact_leads_to_it_and_into_its_force(browser: Any, falling: 
         # the clock shows six digits after the point
         assert start - 1e-6 <= opened.time() <= end + 1e-6
         chart = opened.page.locator("[data-role=impact]:visible").first
-        low, high = chart.locator(".plot").evaluate("(plot) => plot.layout.xaxis.range")
+        low, high = chart.locator("div.plot").evaluate("(plot) => plot.layout.xaxis.range")
         assert low < start < end < high < low + 4 * (end - start)
         assert 0 < opened.cursor(chart) < 1
         assert row.get_attribute("aria-current") == "true"
@@ -267,7 +267,7 @@ def test_findings_alone_show_whole_curves(browser: Any, tmp_path: Path) -> None:
     write_findings(tmp_path / "report.html", [finding], **words)
     with Opened(browser, tmp_path / "report.html") as opened:
         opened.page.locator(".nsewdrag").first.wait_for()
-        low, high = opened.page.locator(".plot").evaluate("(plot) => plot.layout.xaxis.range")
+        low, high = opened.page.locator("div.plot").evaluate("(plot) => plot.layout.xaxis.range")
         assert (low, high) == pytest.approx((0.0, 2.0), abs=1e-3)  # of 100 points none is at the end itself
 
 

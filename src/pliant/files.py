@@ -86,6 +86,7 @@ def make_folder(folder: Path, option: str = "--out") -> None:
     except (OSError, ValueError) as error:
         kind = ModelError if not isinstance(error, OSError) or error.errno in MISTAKES else SimulationError
         reason = getattr(error, "strerror", None) or error
+        reason = "this is a file" if isinstance(error, FileExistsError) else reason
         raise kind(f"{option} {folder}: {reason}; name a folder that can be written") from None
     if not is_writable:
         raise ModelError(f"{option} {folder}: no permission to write there; name another folder")

@@ -13,7 +13,8 @@ from typing import Any
 
 from pliant.bench.peers import PACKAGES
 from pliant.console import print_table
-from pliant.files import make_folder, write_whole
+from pliant.files import write_whole
+from pliant.io.result_file import plain
 
 Say = Callable[[str], None]  # progress of a line
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
@@ -35,7 +36,7 @@ class Figure:
     def is_met(self) -> bool | None:
         if self.ratio is None or self.goal is None:
             return None
-        return self.ratio >= self.goal if self.is_least else self.ratio <= self.goal
+        return bool(self.ratio >= self.goal if self.is_least else self.ratio <= self.goal)
 
     def cells(self) -> tuple[str, ...]:
         sign = ">=" if self.is_least else "<="
@@ -51,7 +52,7 @@ class Figure:
 
 
 def shown_time(seconds: float) -> str:
-    scale, unit = next(row for row in SCALES if seconds >= row[0])
+    scale, unit = next((row for row in SCALES if seconds >= row[0]), SCALES[-1])
     return f"{seconds / (scale or 1e-9):.4g} {unit}"
 
 
@@ -95,12 +96,19 @@ def versions() -> dict[str, str]:
     return found
 
 
-def save_figures(path: Path, found: Mapping[str, Sequence[Figure]], goals: Mapping[str, str], ready_s: float) -> None:
-    """Everything as JSON; the file appears whole."""
-    make_folder(path.parent)
+def save_figures(
+    path: Path, found: Mapping[str, Sequence[Figure]], goals: Mapping[str, str], ready_s: float, status: str
+) -> None:
+    """Everything as JSON; the file appears whole. status: how far the bench came."""
     lines = {
         name: {"goal": goals[name], "figures": [{**asdict(figure), "is_met": figure.is_met} for figure in some]}
         for name, some in found.items()
     }
-    facts = {"machine": machine(), "versions": versions(), "kernels_ready_s": ready_s, "lines": lines}
-    write_whole(path, json.dumps(facts, indent=2) + "\n")
+    facts = {
+        "status": status,
+        "machine": machine(),
+        "versions": versions(),
+        "kernels_ready_s": ready_s,
+        "lines": lines,
+    }
+    write_whole(path, json.dumps(plain(facts), indent=2, allow_nan=False) + "\n")

@@ -20,7 +20,7 @@ from pliant.bench.startup import startup
 from pliant.bench.stiff import stiff
 from pliant.bench.sweeps import sweep
 from pliant.dynamics import NOTHING, Prepared
-from pliant.errors import ModelError
+from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_file, make_folder
 
 
@@ -87,21 +87,50 @@ def _say(name: str) -> Say:
 
 
 def run_bench(names: list[str], out: Path | None) -> None:
-    """Measure these lines (all if none are named), print them, and write them as JSON if `out` is given."""
+    """Measure these lines (all if none are named) and print them; `out`, if given, holds after every line what is
+    measured so far. A line that fails, a file that cannot be written or Ctrl-C lose nothing of the others: the table
+    is printed, then a SimulationError says what went wrong."""
     lines = select(names)
     if out is not None:
         make_folder(out.parent)
         check_file(out)
     _say("kernels")("compiling, or loading from the cache")
     ready_s = _load_kernels()
-    found = {}
-    for line in lines:
-        say = _say(line.name)
-        say(line.what)
-        found[line.name] = line.measure(say)
+    found: dict[str, list[Figure]] = {}
+    wrong: dict[str, str] = {}  # what went wrong, in the order of importance in which it is said
+
+    def save(status: str) -> None:
+        if out is None or not found or "file" in wrong:
+            return
+        try:
+            save_figures(out, found, {line.name: line.goal for line in lines}, ready_s, status)
+        except (OSError, PliantError) as error:
+            wrong["file"] = f"{error}; the table above has what was measured"
+
+    failed = []
+    try:
+        for line in lines:
+            say = _say(line.name)
+            say(line.what)
+            try:
+                found[line.name] = line.measure(say)
+            except Exception as error:  # whatever an engine of somebody else may raise
+                found[line.name] = [Figure("", note=f"failed: {type(error).__name__} {error}".rstrip())]
+                failed.append(line.name)
+            save("running")
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        left = [line.name for line in lines if line.name not in found]
+        wrong["interrupted"] = f"interrupted by Ctrl-C; not measured: {', '.join(left) or 'nothing'}"
+    if failed:
+        wrong["failed"] = f"failed in {', '.join(failed)}, as the table says"
+    save("interrupted" if "interrupted" in wrong else "failed" if failed else "done")
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print_figures(found)
     print(f"kernels were ready after {ready_s:.2f} s; ratios of runs: time of the peer over pliant's")
-    if out is not None:
-        save_figures(out, found, {line.name: line.goal for line in lines}, ready_s)
+    if out is not None and "file" not in wrong:
+        print(f"written: {out}")
+    if wrong:
+        raise SimulationError(f"bench: {'; '.join(wrong.values())}")
