@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
-from pliant.model.messages import closest, listed
 from pliant.model.model import Model
 from pliant.states import as_rows
 from pliant.threads import over_rows
@@ -82,11 +81,7 @@ def _asked(
 
 def find_row(handle: Prepared, frame: str) -> int:
     """Row of a frame by its name or its body's, or a message."""
-    known = handle.packed.frame_rows
-    if not isinstance(frame, str) or frame not in known:
-        hint = closest(str(frame), known) or ";"
-        raise ModelError(f"no frame {frame!r}{hint} there are {listed(known)}; name others in the model's frames")
-    return known[frame]
+    return handle.frame_row(frame)
 
 
 def _motions(

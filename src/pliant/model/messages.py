@@ -63,7 +63,10 @@ def listed(words: Iterable[str], most: int = 12) -> str:
 
 def shown(value: Any, most: int = 60) -> str:
     """A value as it may stand in a message: one line, not too long."""
-    text = " ".join((f'"{value}"' if isinstance(value, str) else repr(value)).split())
+    try:
+        text = " ".join((f'"{value}"' if isinstance(value, str) else repr(value)).split())
+    except Exception:  # of a user's own class, or a whole number of many digits
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
