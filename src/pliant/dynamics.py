@@ -20,10 +20,23 @@ from pliant.methods import find_formulation, find_method
 from pliant.model.messages import closest, listed, shown
 from pliant.model.model import Model
 from pliant.model.tree import model_size
-from pliant.states import FLOAT, as_flag, as_model, as_names, as_out, as_table, as_time, as_times, as_vector, as_whole
+from pliant.states import (
+    FLOAT,
+    as_flag,
+    as_model,
+    as_name,
+    as_names,
+    as_out,
+    as_table,
+    as_time,
+    as_times,
+    as_vector,
+    as_whole,
+)
 from pliant.system.pack import Packed, pack
 from pliant.system.phases import Phases
 from pliant.system.status import Status
+from pliant.system.tables import OUTPUT
 from pliant.system.work import Work, new_work
 
 Array = NDArray[np.float64]
@@ -78,6 +91,8 @@ class Prepared:
         unchecked: bool = False,
     ) -> None:
         self.method = find_formulation(formulation, as_model(model).has_modes)
+        if closure is not None and not isinstance(closure, Closing):
+            raise ModelError(f"closure: {shown(closure)} found; leave it out, or give that of another handle")
         self.closure = closure or Closing()
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.contact import phase, stick
@@ -111,9 +126,8 @@ class Prepared:
 
     def copy(self, closure: Closing | None = None) -> Prepared:
         """Another handle on the same tables, for another thread, or with another closure of the loops."""
-        if closure is not None and not isinstance(closure, Closing):
-            raise ModelError(f"closure: {shown(closure)} found; leave it out, which keeps this one's")
-        return Prepared(self.model, self.method.name, self.packed, closure or self.closure, self.unchecked)
+        chosen = self.closure if closure is None else closure
+        return Prepared(self.model, self.method.name, self.packed, chosen, self.unchecked)
 
     def crew(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""
@@ -317,6 +331,8 @@ class Prepared:
         """Columns of OUTPUT rows along sorted times t, each in the phase that is valid from it on."""
         from pliant.kernels import _jit, outputs
 
+        if not isinstance(rows, np.ndarray) or rows.dtype != OUTPUT:
+            raise ModelError(f"rows: {shown(rows)} found; give OUTPUT rows of this model's tables")
         t, y, inputs = self._recorded(t, y, inputs, phases)
         out = np.full((len(t), int(rows.count.sum())), np.nan)
         kernel = _jit.entry(outputs.record_outputs)
@@ -411,9 +427,11 @@ class Prepared:
         )
 
     def failure(self, status: int, where: str = "") -> SimulationError:
+        """A status of a kernel in words."""
         body = self.model.links[int(self.work.run[0].body)].body.name
+        names = [each.name for each in Status if each == as_whole(status, "status", 0)] or ["unknown"]
         return SimulationError(
-            f"{where}body {body!r}: the inertia its joint feels is not positive (status {Status(status).name}); "
+            f"{as_name(where, 'where')}body {body!r}: the inertia its joint feels is not positive (status {names[0]}); "
             "give the body, or what it carries, mass and inertia in every direction its joint frees"
         )
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pliant.errors import ModelError
 
@@ -14,9 +15,9 @@ from pliant.errors import ModelError
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; it takes the place of `path` when the block ends without error."""
-    if path.is_dir():
-        raise ModelError(f"{path}: this is a folder; name a file")
     try:
+        if path.is_dir():
+            raise ModelError(f"{path}: this is a folder; name a file")
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         reason = "there is no such folder" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
@@ -30,6 +31,21 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def as_path(path: Any, what: str = "path") -> Path:
+    """The place of a file, or a message."""
+    try:
+        place = Path(path)
+        if "\0" not in str(place):
+            return place
+    except Exception:  # what a caller's objects do when pathlib looks at them
+        pass
+    raise ModelError(f"{what}: {_named(path)} found; give the name of a file")
+
+
+def _named(value: Any) -> str:
+    return repr(value[:60]) if isinstance(value, (str, bytes)) else f"<{type(value).__name__}>"
 
 
 def write_whole(path: Path, text: str) -> None:

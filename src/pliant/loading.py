@@ -11,17 +11,19 @@ import numpy as np
 
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
+from pliant.files import as_path
 from pliant.model.model import Model
 
 
 def load(case_or_file: str | Path, **settings: Any) -> Model:
     """The model of a built-in case, of a robot file (URDF, MJCF) or of a sidecar, with settings; or of a model file."""
+    case_or_file = case_or_file if isinstance(case_or_file, str) else as_path(case_or_file, "case_or_file")
     case = find_case(case_or_file)
     if case is not None:
         return case.build(case.resolve(settings))
     from pliant.io.robot_file import load_file
 
-    return load_file(Path(case_or_file), settings)
+    return load_file(as_path(case_or_file, "case_or_file"), settings)
 
 
 def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str, Any]], list[Model]]:

@@ -51,7 +51,7 @@ RANGES: dict[str, tuple[float, float, str]] = {
 }
 
 
-def check_options(model: Model, **given: Any) -> dict[str, Any]:
+def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     """All options with their defaults, every number in range, every method known: before anything is compiled."""
     for name in given:
         if name not in DEFAULTS:

@@ -4,13 +4,14 @@ What a caller gives is anything: it becomes float64 numbers here, or a message."
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
-from pliant.model.messages import listed, shown
+from pliant.model.messages import closest, listed, shown
 from pliant.model.model import Model
 
 Array = NDArray[np.float64]
@@ -64,6 +65,28 @@ def as_callback(value: Any, what: str) -> Any:
     if value is not None and not callable(value):
         raise ModelError(f"{what}: {shown(value)} found; give a function, or leave it out")
     return value
+
+
+def as_name(value: Any, what: str, advice: str = "give a name") -> str:
+    """One text, or a message."""
+    if not isinstance(value, str):
+        raise ModelError(f"{what}: {shown(value)} found; {advice}")
+    return value
+
+
+def as_choice(value: Any, allowed: Collection[str], what: str) -> str:
+    """One of some words, or a message."""
+    if not isinstance(value, str) or value not in allowed:
+        hint = closest(value, allowed) if isinstance(value, str) else ""
+        raise ModelError(f"{what}: {shown(value)} found{hint or ';'} give one of {', '.join(allowed)}")
+    return value
+
+
+def as_index(value: Any, count: int, what: str) -> int:
+    """The number of one of `count` things, from the end if negative; or a message."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -count <= value < count:
+        raise ModelError(f"{what}: {shown(value)} found; there are {count}, give a whole number from 0 to {count - 1}")
+    return int(value) % count
 
 
 def as_names(value: Any, what: str) -> tuple[str, ...]:
@@ -197,6 +220,23 @@ def as_times(t: Any) -> Array:
     if not np.all(np.isfinite(times)):
         raise ModelError(f"t = {shown(t)} is no time; give a finite number of seconds")
     return times
+
+
+def as_time_list(t: Any) -> Array:
+    """A list of finite times, of one too; or a message."""
+    times = np.atleast_1d(as_times(t))
+    if times.ndim > 1:
+        raise ModelError(f"t: shape {times.shape} found; give a number of seconds, or a list of them")
+    return times
+
+
+def as_pair(value: Any, what: str, wanted: str) -> tuple[Any, Any]:
+    """Two finite numbers, or a message."""
+    pair = as_numbers(value, what, wanted)
+    if pair.shape != (2,) or not np.all(np.isfinite(pair)):
+        raise ModelError(f"{what}: {shown(value)} found; give {wanted}")
+    first, second = pair.tolist()
+    return first, second
 
 
 def as_time(t: Any) -> float:

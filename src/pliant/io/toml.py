@@ -19,10 +19,10 @@ from typing import Any, get_args
 import pydantic
 
 from pliant.errors import ModelError
-from pliant.files import write_whole
+from pliant.files import as_path, write_whole
 from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
 from pliant.model.control import Controller
-from pliant.model.messages import closest, explain, listed
+from pliant.model.messages import closest, explain, listed, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
 
@@ -35,7 +35,7 @@ DEEPEST = 50  # levels of tables and lists in a file
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """The model in a TOML file. Controllers ("control.py:law") are imported from beside it, which runs that file."""
-    return checked_model(Path(path), parse_file(Path(path)))
+    return checked_model(as_path(path), parse_file(as_path(path)))
 
 
 def checked_model(path: Path, data: dict[str, Any]) -> Model:
@@ -168,7 +168,9 @@ def _source_of(controller: Controller, path: Path) -> str:
 
 def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     """Write a file from which load_model makes an equal model. Defaults are left out; the file appears whole or not."""
-    path = Path(path)
+    path = as_path(path)
+    if not isinstance(described, Model):
+        raise ModelError(f"save_model: {shown(described)} is no Model; give a pliant.Model")
     named = tuple(
         dataclasses.replace(controller, function=_source_of(controller, path)) for controller in described.controllers
     )
