@@ -85,8 +85,8 @@ HOSTILE: dict[str, Any] = {
     "nans": np.full(2, np.nan),
     "huge": np.full(2, 1e300),
 }
-# what these mean may well have no finite answer
-WITHOUT_ANSWER = {"nan", "inf", "nans", "huge", "large", "5000 digits"}
+# handles do not look at the numbers in arrays that fit
+NOT_LOOKED_AT = {"nans", "huge"}
 
 # --- how calls look that work -----------------------------------------------------------------------------------------
 
@@ -382,6 +382,10 @@ def outcome(call: Callable[..., Any], given: dict[str, Any], may_be_infinite: bo
     return "" if may_be_infinite or is_sane(answer) else "an answer that is not finite"
 
 
+def owner_is_handle(name: str) -> bool:
+    return name.partition(".")[0] in ("Prepared", "PreparedRun")
+
+
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Ready:
     return Ready(tmp_path_factory.mktemp("calls"))
@@ -392,6 +396,7 @@ def test_hostile_arguments_are_answered_or_refused_with_a_sentence(
     name: str, ready: Ready, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ready.folder)  # names of files among the hostile ones
+    monkeypatch.setattr("pliant.view.report.plotly_script", str)  # 5 MB a page
     call = find_call(name, ready)
     works = valid(name, call, ready)
     with warnings.catch_warnings():
@@ -401,6 +406,6 @@ def test_hostile_arguments_are_answered_or_refused_with_a_sentence(
             f"{place}={what}": found
             for place in parameters(name, call)
             for what, value in HOSTILE.items()
-            if (found := outcome(call, works | {place: value}, what in WITHOUT_ANSWER))
+            if (found := outcome(call, works | {place: value}, what in NOT_LOOKED_AT and owner_is_handle(name)))
         }
     assert not wrong, "\n" + "\n".join(f"{name}({where}): {found}" for where, found in wrong.items())

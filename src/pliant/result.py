@@ -17,7 +17,7 @@ from pliant.files import as_path
 from pliant.model.messages import shown
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
-from pliant.states import as_choice, as_flag, as_name, as_names, as_number, as_pair, as_time_list, as_times
+from pliant.states import NOT_NEGATIVE, as_choice, as_flag, as_name, as_names, as_number, as_pair, as_time_list, as_times
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
@@ -328,7 +328,7 @@ class Result:
 
         what = None if what is None else what if isinstance(what, str) else list(as_names(what, "plot"))
         window = None if window is None else as_pair(window, "window", "(from, to) in seconds")
-        at, magnify = None if times is None else as_time_list(times), as_number(magnify, "magnify")
+        at, magnify = None if times is None else as_time_list(times), as_number(magnify, "magnify", NOT_NEGATIVE)
         return plot(self, what, ax=ax, window=window, times=at, magnify=magnify)
 
     def video(
@@ -353,7 +353,7 @@ class Result:
             as_path(path),
             fps=None if fps is None else as_number(fps, "fps", 0.0),
             speed=None if speed is None else as_number(speed, "speed", 0.0),
-            magnify=as_number(magnify, "magnify"),
+            magnify=as_number(magnify, "magnify", NOT_NEGATIVE),
             size=None if size is None else as_pair(size, "size", "(width, height) in pixels"),
             progress=heard(progress),
         )
@@ -368,7 +368,10 @@ class Result:
 
         as_name(title, "title", "give a text")
         moment = None if t is None else as_number(t, "t", unit="of seconds")
-        write_report(self, as_path(path), title=title, moment=moment, enlarge=as_number(magnify, "magnify"))
+        if moment is not None and len(self.t) and not self.t[0] <= moment <= self.t[-1]:
+            raise ModelError(f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it")
+        enlarge = as_number(magnify, "magnify", NOT_NEGATIVE)
+        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge)
 
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];

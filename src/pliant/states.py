@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError
 from pliant.model.messages import closest, listed, shown
 from pliant.model.model import Model
+from pliant.model.quantities import LARGEST
 
 Array = NDArray[np.float64]
 Batch = tuple[int, ...]
 UNIT = 1e-15  # lengths of quaternions this close to 1 are 1
+NOT_NEGATIVE = -1e-300  # the bound above which numbers of at least 0 lie
 FLOAT = np.dtype(np.float64)
 MOST_DIMENSIONS = 16  # of an argument, so that there is room for those of an answer
 
@@ -207,17 +209,22 @@ def as_array(value: Any, names: tuple[str, ...], what: str) -> Array:
     if array.ndim == 0 or array.shape[-1] != len(names):
         expected = f"({len(names)},)" if array.ndim < 2 else f"(.., {len(names)})"
         raise ModelError(f"{what}: shape {array.shape} found, {expected} expected: {listed(names)}")
-    if not np.all(np.isfinite(array)):
-        *row, column = (int(k) for k in np.argwhere(~np.isfinite(array))[0])
+    if not np.all(np.abs(array) <= LARGEST):
+        *row, column = (int(k) for k in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         where = f" of row {row[0] if len(row) == 1 else tuple(row)}" if row else ""
-        raise ModelError(f"{what}: {names[column]!r}{where} is {array[(*row, column)]}; give finite numbers")
+        found = array[(*row, column)]
+        wanted = f"numbers up to {LARGEST:g}" if np.isfinite(found) else "finite numbers"
+        raise ModelError(f"{what}: {names[column]!r}{where} is {found}; give {wanted}")
     return array
 
 
 def as_times(t: Any) -> Array:
     """Finite times of any shape, or a message."""
-    times = as_numbers(t, "t", "a finite number of seconds")
-    if not np.all(np.isfinite(times)):
+    try:
+        times = as_numbers(t, "t")
+    except ModelError:
+        times = np.array(np.nan)
+    if not np.all(np.abs(times) <= LARGEST):
         raise ModelError(f"t = {shown(t)} is no time; give a finite number of seconds")
     return times
 

@@ -42,6 +42,8 @@ class Named:
 
 def named_drawings(result: Result, names: Sequence[str], window: Window) -> list[Drawing]:
     """Charts of the columns named, one chart per unit; of one output alone those of the report."""
+    if not names:
+        raise ModelError("plot: an empty list; name at least one column, or leave it out for an overview")
     if len(names) == 1:
         found = [output for output in result.model.outputs if output.name == names[0] and output.name in result.outputs]
         if found and names[0] not in result.model.coordinates:
