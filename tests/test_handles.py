@@ -194,7 +194,7 @@ def test_rows_must_be_rows_of_states(checked: Prepared) -> None:
     rows = np.zeros((4, 2))
     for wrong in (rows[:, :1], rows[0], np.zeros((4, 3)), np.zeros((0, 3)), "x", None, rows[None]):
         for call in (checked.mass_centres, checked.placements, lambda q: checked.energies(q, rows)):
-            with pytest.raises(ModelError, match="^q: "):
+            with pytest.raises(ModelError, match=r"^q: "):
                 call(wrong)
     with pytest.raises(ModelError, match=r"^v: shape \(3, 2\) found, \(4, 2\) expected"):
         checked.energies(rows, rows[:3])
@@ -206,11 +206,11 @@ def test_rows_must_be_rows_of_states(checked: Prepared) -> None:
 def test_no_state_at_all_is_refused_by_the_calls_too() -> None:
     """A q of None would be an array without entries, which kernels read beyond."""
     for call in (pliant.mass_matrix, lambda model, q: pliant.energy(model, q, V)):
-        with pytest.raises(ModelError, match="^q: None"):
+        with pytest.raises(ModelError, match=r"^q: None"):
             call(MODEL, None)
-    with pytest.raises(ModelError, match="^v: None"):
+    with pytest.raises(ModelError, match=r"^v: None"):
         pliant.forward_dynamics(MODEL, Q, None)
-    with pytest.raises(ModelError, match="^vdot: None"):
+    with pytest.raises(ModelError, match=r"^vdot: None"):
         pliant.inverse_dynamics(MODEL, Q, V, None)
 
 
@@ -283,10 +283,10 @@ def test_prepared_runs_refuse_what_is_no_start(what: str) -> None:
         with pytest.raises(ModelError, match=f"^{name}: "):
             run.end(**{name: WRONG[what]})
     stop = np.zeros(1, np.int64)
-    with pytest.raises(ModelError, match="^v0: "):
+    with pytest.raises(ModelError, match=r"^v0: "):
         run.sweep(np.zeros((3, 2)), np.zeros((2, 2)), stop)
     for wrong in (0, np.zeros(1), np.zeros(0, np.int64), [0]):
-        with pytest.raises(ModelError, match="^stop: "):
+        with pytest.raises(ModelError, match=r"^stop: "):
             run.sweep(np.zeros((3, 2)), np.zeros((3, 2)), wrong)
 
 
@@ -321,14 +321,14 @@ def test_threads_that_share_a_run_take_turns() -> None:
         assert all(np.array_equal(q, wanted[k][0]) and np.array_equal(v, wanted[k][1]) for q, v in ends)
 
 
-# --- functions of the user's --------------------------------------------------------------------------------------------
+# --- functions of the user's ------------------------------------------------------------------------------------------
 
 
 class Unheard(BaseException):
     pass
 
 
-class Wordless(Exception):
+class Wordless(Exception):  # noqa: N818
     def __str__(self) -> str:
         raise RuntimeError("no words")
 
@@ -401,16 +401,33 @@ def test_ctrl_c_in_a_controller_stays_an_interruption() -> None:
     assert result.t[-1] == pytest.approx(0.02)
 
 
+# for ever
+ROD, HINGE = Body("rod", 1.0, com=(1, 0, 0)), Joint("hinge", "revolute", "rod", axis=(0, 1, 0), q0=1.0)
+SWINGING = Model("swing", [ROD], [HINGE])
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError("oh"), SystemExit(0), Unheard("oh")], ids=repr)
 def test_a_progress_function_that_fails_ends_the_run_with_its_reason(error: BaseException) -> None:
-    result = pliant.simulate(MODEL, 1e5, v0=[5, 0], progress=lambda t, end: raising(error))
+    result = pliant.simulate(SWINGING, 1e5, progress=lambda t, end: raising(error))
     assert (result.status, result.t[-1] > 0) == ("failed", True)
     assert result.reason.startswith("progress failed in test_handles.py, line ")
-    runs = pliant.simulate_many(MODEL, 1e5, q0=np.tile(Q, (50, 1)), v0=[5, 0], progress=lambda n, all: raising(error))
+    runs = pliant.simulate_many(SWINGING, 1e5, q0=np.tile(SWINGING.q0, (50, 1)), progress=lambda n, all: raising(error))
     assert set(runs.status) == {"interrupted"}
     assert "progress failed in test_handles.py" in runs.reasons[-1]
 
 
+def test_progress_is_told_also_between_samples() -> None:
+    told: list[float] = []
+
+    def progress(t: float, end: float) -> None:
+        told.append(t)
+        if len(told) > 1:
+            raise KeyboardInterrupt
+
+    result = pliant.simulate(cart(lambda t, measured: [0.0]), 1e4, progress=progress)
+    assert (result.status, len(told)) == ("interrupted", 2)
+
+
 def test_ctrl_c_in_a_progress_function_stays_an_interruption() -> None:
-    result = pliant.simulate(MODEL, 1e5, v0=[5, 0], progress=lambda t, end: raising(KeyboardInterrupt()))
+    result = pliant.simulate(SWINGING, 1e5, progress=lambda t, end: raising(KeyboardInterrupt()))
     assert result.status == "interrupted"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import CLOSED, OPEN, Loops
-from pliant.model.messages import listed, shown
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
 from pliant.model.tree import kept_velocities
@@ -68,9 +68,9 @@ def _values(model: Model, what: str, part: slice, given: ArrayLike) -> Array:
     try:
         numbers = np.atleast_1d(as_numbers(parse_angle(given) if isinstance(given, str) else given, what))
     except ValueError:
-        raise ModelError(f"{what}: {shown(given)} is no number; give {len(names)} for {listed(names)}") from None
+        raise ModelError(f"{what}: {quoted(given)} is no number; give {len(names)} for {listed(names)}") from None
     if numbers.shape != (len(names),) or not np.all(np.isfinite(numbers)):
-        raise ModelError(f"{what}: {shown(given)} found; give {len(names)} finite numbers: {listed(names)}")
+        raise ModelError(f"{what}: {quoted(given)} found; give {len(names)} finite numbers: {listed(names)}")
     return numbers
 
 

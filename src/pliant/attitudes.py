@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.model.attitudes import TABLES, Attitude, attitude_matrix
-from pliant.model.messages import explain, shown
+from pliant.model.messages import explain, quoted, shown
 from pliant.model.quantities import parse_angle
 from pliant.model.rotations import (
     SEQUENCES,
@@ -58,11 +58,11 @@ def _parse(form: Any, what: str) -> tuple[str, str, bool]:
         if words[1] in SEQUENCES and words[2:] in ([], ["body"], ["fixed"]):
             return "euler", words[1], words[2:] == ["fixed"]
         raise ModelError(
-            f"{what}: {shown(form)} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes"
+            f"{what}: {quoted(form)} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes"
         )
     if words[0] in WIDTHS and words != ["euler"] and len(words) == 1:
         return words[0], "", False
-    raise ModelError(f"{what}: {shown(form)} is no form of attitudes; give {FORMS}")
+    raise ModelError(f"{what}: {quoted(form)} is no form of attitudes; give {FORMS}")
 
 
 def _as_matrix(value: Any, from_: str | None) -> Array:

@@ -13,7 +13,7 @@ from pliant.assembly import closed_start
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import Loops
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import kept_velocities
 from pliant.states import as_model, as_names, as_numbers, as_state, as_times, as_vector
@@ -44,11 +44,11 @@ def closed_motion(
     next to q (default: the model's start). Joints given must tell the whole motion. t: of the rows, for messages."""
     known = [link.joint.name for link in as_model(model).links if link.joint.row.has_plain_rates]
     if not isinstance(given, Mapping):
-        raise ModelError(f"closed_motion: {shown(given)} found; give {{joint: (value, rate, acceleration)}}")
+        raise ModelError(f"closed_motion: {quoted(given)} found; give {{joint: (value, rate, acceleration)}}")
     for name in given:
         if not isinstance(name, str) or name not in known:
             hint = closest(name, known) if isinstance(name, str) else ""
-            raise ModelError(f"closed_motion: no joint {shown(name)}{hint or ';'} there are: {listed(known)}")
+            raise ModelError(f"closed_motion: no joint {quoted(name)}{hint or ';'} there are: {listed(known)}")
     links = {link.joint.name: link for link in model.links}
     parts = {name: _three(name, three, len(links[name].joint.row.coordinates)) for name, three in given.items()}
     counts = {x.shape[0] for name, three in parts.items() for x in three if _is_path(x, links[name])}
@@ -94,7 +94,7 @@ def _three(name: str, given: Any, width: int) -> list[Array]:
     except (TypeError, ModelError):
         three = []
     if len(three) != 3:
-        raise ModelError(f"closed_motion: {name!r}: {shown(given)} found; {wanted}")
+        raise ModelError(f"closed_motion: {name!r}: {quoted(given)} found; {wanted}")
     shapes = [x.shape for x in three]
     if any(x.ndim > 2 or not _fits(x, width) for x in three):
         raise ModelError(f"closed_motion: {name!r}: shapes {listed(map(str, shapes))} found; {wanted}")

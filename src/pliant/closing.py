@@ -9,7 +9,7 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.methods import CLOSURES, Method, find_method
 from pliant.model.loops import SPRING_FORMS
-from pliant.model.messages import shown
+from pliant.model.messages import quoted
 from pliant.states import as_flag
 from pliant.system.loop_tables import SpringForm
 
@@ -109,7 +109,9 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
     """The closure is known, fits the integrator, and takes the numbers given. name: of the model."""
     row = find_method("closure", options["closure"])
     if not isinstance(options["closure_form"], str) or options["closure_form"] not in SPRING_FORMS:
-        raise ModelError(f"closure_form: {shown(options['closure_form'])} found; give one of {', '.join(SPRING_FORMS)}")
+        raise ModelError(
+            f"closure_form: {quoted(options['closure_form'])} found; give one of {', '.join(SPRING_FORMS)}"
+        )
     options["closure_prestretch"] = as_flag(options["closure_prestretch"], "closure_prestretch")
     asked = [key for key, default in CLOSURE_OPTIONS.items() if key in given and options[key] != default]
     if not has_loops:

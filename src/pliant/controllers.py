@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SimulationError
 from pliant.model.control import Controller
-from pliant.model.messages import listed, shown
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.states import as_callback, as_numbers
 from pliant.system.phases import Phases
@@ -183,7 +183,9 @@ class Sampler:
 def _command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
     """What a controller says, as its motors take it; what goes wrong names the controller, the time and the line."""
     where = f"at t = {t:.9g} s: controller {controller.name!r}"
-    command = _guarded(lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where)
+    command = _guarded(
+        lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where
+    )
     command = stepped(command, controller.command_resolution)
     if controller.limit is not None:
         command = np.clip(command, -np.array(controller.limit), np.array(controller.limit))
@@ -223,23 +225,23 @@ def _numbers(said: Any, widths: dict[str, int], where: str) -> Array:
     try:
         command = np.atleast_1d(as_numbers(said, "command"))
     except ModelError:
-        raise ControllerError(f"{where} returned {shown(said)}; return {count} finite numbers") from None
+        raise ControllerError(f"{where} returned {quoted(said)}; return {count} finite numbers") from None
     if command.shape != (count,) or not np.all(np.isfinite(command)):
-        raise ControllerError(f"{where} returned {shown(command.tolist())}; return {count} finite numbers")
+        raise ControllerError(f"{where} returned {quoted(command.tolist())}; return {count} finite numbers")
     return command
 
 
 def _in_order(said: Mapping[Any, Any], widths: dict[str, int], where: str) -> list[Any]:
     """Commands by joint in the order of the joints."""
     if set(said) != set(widths):
-        found = listed(repr(key) if isinstance(key, str) else shown(key) for key in said) or "none"
+        found = listed(repr(key) if isinstance(key, str) else quoted(key) for key in said) or "none"
         raise ControllerError(f"{where} returned commands for {found}; name all of {', '.join(map(repr, widths))}")
     values = []
     for name, width in widths.items():
         each = np.atleast_1d(np.asarray(said[name], dtype=object))
         if each.shape != (width,):
             raise ControllerError(
-                f"{where} returned {shown(said[name])} for {name!r}; return {width} finite numbers for it"
+                f"{where} returned {quoted(said[name])} for {name!r}; return {width} finite numbers for it"
             )
         values += each.tolist()
     return values

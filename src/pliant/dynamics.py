@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pliant.closing import Closing
 from pliant.errors import ModelError, SimulationError
 from pliant.methods import find_formulation, find_method
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import model_size
 from pliant.states import (
@@ -92,14 +92,14 @@ class Prepared:
     ) -> None:
         self.method = find_formulation(formulation, as_model(model).has_modes)
         if closure is not None and not isinstance(closure, Closing):
-            raise ModelError(f"closure: {shown(closure)} found; leave it out, or give that of another handle")
+            raise ModelError(f"closure: {quoted(closure)} found; leave it out, or give that of another handle")
         self.closure = closure or Closing()
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.contact import phase, stick
         from pliant.kernels.tables import Pinned
 
         if packed is not None and (not isinstance(packed, Packed) or packed.model is not model):
-            raise ModelError(f"packed: {shown(packed)} found; leave it out, or give the tables of this very model")
+            raise ModelError(f"packed: {quoted(packed)} found; leave it out, or give the tables of this very model")
         self.model = model
         self.packed = packed or pack(model)
         self.system = self.packed.system
@@ -196,7 +196,7 @@ class Prepared:
         )
 
     def _is_apart(self, out: Any, q: Array, v: Array, x: Array) -> bool:
-        """Whether a kernel can write there: it fits, and all arrays own their memory, so that none is part of another."""
+        """Whether a kernel can write there: it fits, and all own their memory, so that none is part of another."""
         return (
             type(out) is ndarray
             and out.dtype is FLOAT
@@ -220,9 +220,9 @@ class Prepared:
 
     def _given(self, values: Array, out: Any) -> Array:
         """In the caller's array, after all was read: it may overlap."""
-        out = as_out(out, values.shape)
-        out[...] = values
-        return out
+        found = as_out(out, values.shape)
+        found[...] = values
+        return found
 
     def mass_matrix(self, q: Array, out: Array | None = None) -> Array:
         """M(q), (n_v, n_v)."""
@@ -307,7 +307,7 @@ class Prepared:
         if not isinstance(name, str) or name not in known:
             hint = closest(str(name), known) if isinstance(name, str) else ""
             raise ModelError(
-                f"no frame {shown(name)}{hint or ';'} there are {listed(known)}; name others in the model's frames"
+                f"no frame {quoted(name)}{hint or ';'} there are {listed(known)}; name others in the model's frames"
             )
         return known[name]
 
@@ -332,9 +332,9 @@ class Prepared:
         from pliant.kernels import _jit, outputs
 
         if not isinstance(rows, np.ndarray) or rows.dtype != OUTPUT:
-            raise ModelError(f"rows: {shown(rows)} found; give OUTPUT rows of this model's tables")
+            raise ModelError(f"rows: {quoted(rows)} found; give OUTPUT rows of this model's tables")
         t, y, inputs = self._recorded(t, y, inputs, phases)
-        out = np.full((len(t), int(rows.count.sum())), np.nan)
+        out = np.full((len(t), int(rows["count"].sum())), np.nan)
         kernel = _jit.entry(outputs.record_outputs)
         with self.turn:
             for part, phase in phases.segments(t):
@@ -346,11 +346,11 @@ class Prepared:
         """Rows of a run as kernels take them, or a message."""
         times = as_times(t)
         if times.ndim != 1 or np.any(np.diff(times) < 0):
-            raise ModelError(f"t: {shown(t)} found; give a list of times in rising order")
+            raise ModelError(f"t: {quoted(t)} found; give a list of times in rising order")
         y = as_table(y, self._state_names, "y", len(times))
         inputs = as_table(inputs, ("command",) * self.packed.n_inputs, "inputs", len(times))
         if not isinstance(phases, Phases) or phases.tables.dtype != self.work.phase.dtype or not len(phases.times):
-            raise ModelError(f"phases: {shown(phases)} found; give those of a Result of this model")
+            raise ModelError(f"phases: {quoted(phases)} found; give those of a Result of this model")
         return times, y, inputs
 
     @cached_property

@@ -41,7 +41,7 @@ def as_path(path: Any, what: str = "path") -> Path:
             return place
     except Exception:  # what a caller's objects do when pathlib looks at them
         pass
-    raise ModelError(f"{what}: {_named(path)} found; give the name of a file")
+    raise ModelError(f"{what}: {_named(path)} found; give the name of a file, which has no null characters")
 
 
 def _named(value: Any) -> str:

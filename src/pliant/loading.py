@@ -13,7 +13,7 @@ import numpy as np
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
 from pliant.files import as_path
-from pliant.model.messages import shown
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 
 
@@ -33,7 +33,9 @@ def load_grid(case_or_file: str | Path, **settings: Any) -> tuple[list[dict[str,
 
     The last one listed changes fastest."""
     lists = {
-        key: list(value) if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim) else [value]
+        key: list(value)
+        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+        else [value]
         for key, value in settings.items()
     }
     each = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
@@ -45,10 +47,10 @@ def find_case(name: str | Path) -> Case | None:
     cases = all_cases()
     if str(name) in cases:
         return cases[str(name)]
-    if Path(name).suffix or os.path.exists(name):  # noqa: PTH110 - false for names that no file can have
+    if Path(name).suffix or os.path.exists(name):
         return None
     close = difflib.get_close_matches(str(name), list(cases), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ModelError(
-        f"no case and no file {shown(str(name))}; {hint}cases: {', '.join(cases)}; files end in .toml, .urdf or .xml"
+        f"no case and no file {quoted(str(name))}; {hint}cases: {', '.join(cases)}; files end in .toml, .urdf or .xml"
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.controllers import ControllerError, heard
 from pliant.dynamics import prepare
 from pliant.errors import ModelError, PliantError
-from pliant.model.messages import listed, shown
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.prepared_run import PreparedRun
@@ -131,7 +131,7 @@ def _as_times(times: ArrayLike | None, end: float) -> Array | None:
         return None
     found = as_times(times)
     if found.ndim != 1 or np.any(found < 0) or np.any(found > end):
-        raise ModelError(f"times: {shown(times)} found; give a list of times from 0 to {end:g} s")
+        raise ModelError(f"times: {quoted(times)} found; give a list of times from 0 to {end:g} s")
     return found
 
 

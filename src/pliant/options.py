@@ -13,7 +13,7 @@ from pliant.closing import CLOSURE_OPTIONS, check_closure
 from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
 from pliant.methods import find_formulation, find_method
-from pliant.model.messages import shown
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
 from pliant.model.tree import model_size
@@ -55,7 +55,7 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     """All options with their defaults, every number in range, every method known: before anything is compiled."""
     for name in given:
         if name not in DEFAULTS:
-            raise ModelError(f"simulate has no option {shown(name)}; it has {', '.join(DEFAULTS)}")
+            raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(DEFAULTS)}")
     as_model(model)
     options = DEFAULTS | given
     if options["duration"] is None:

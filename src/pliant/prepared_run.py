@@ -11,7 +11,7 @@ from pliant.assembly import give_multipliers, start_on_loops
 from pliant.closing import closing_of
 from pliant.dynamics import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
-from pliant.model.messages import shown
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.run_loop import Progress, Recorded, Run, as_bytes, drive
@@ -64,7 +64,9 @@ class PreparedRun:
             as_callback(progress, "progress")
         with self.handle.turn:
             if self._is_running:
-                raise ModelError("this run is under way, and calls itself; give its controller a prepare_run of its own")
+                raise ModelError(
+                    "this run is under way, and calls itself; give its controller a prepare_run of its own"
+                )
             self._is_running = True
             try:
                 return self._attempt(q0, v0, progress)
@@ -124,7 +126,7 @@ class PreparedRun:
         q0 = as_table(q0, model.coordinates, "q0")
         v0 = as_table(v0, model.velocities, "v0", len(q0))
         if not isinstance(stop, np.ndarray) or stop.dtype != np.int64 or stop.shape != (1,):
-            raise ModelError(f"stop: {shown(stop)} found; give an array of one int64")
+            raise ModelError(f"stop: {quoted(stop)} found; give an array of one int64")
         n = len(q0)
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
         functions = _jit.address(loop.advance), _jit.address(events.start_phase)
@@ -170,9 +172,7 @@ class PreparedRun:
             return self.state
 
 
-def prepare_run(
-    model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any
-) -> PreparedRun:
+def prepare_run(model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> PreparedRun:
     """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
 
     options: those of simulate, except dense, sample, q0, v0 and progress. unchecked: nobody looks at the starts."""

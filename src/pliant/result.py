@@ -14,10 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.controllers import heard
 from pliant.errors import ModelError
 from pliant.files import as_path
-from pliant.model.messages import shown
+from pliant.model.messages import quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
-from pliant.states import NOT_NEGATIVE, as_choice, as_flag, as_name, as_names, as_number, as_pair, as_time_list, as_times
+from pliant.states import (
+    NOT_NEGATIVE,
+    as_choice,
+    as_flag,
+    as_name,
+    as_names,
+    as_number,
+    as_pair,
+    as_time_list,
+    as_times,
+)
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
@@ -139,7 +149,7 @@ class Result:
         # also refuses NaN
         if not np.all((times >= first - slack) & (times <= last + slack)):
             raise ModelError(
-                f"t = {shown(t)} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
+                f"t = {quoted(t)} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
             )
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
         for four in self.model.quaternions:
@@ -194,7 +204,7 @@ class Result:
         """Evenly along a beam, or a message."""
         lengths = {each.name: each.length for each in self.model.beams}
         if as_name(beam, "beam") not in lengths:
-            raise ModelError(f"{shown(beam)} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+            raise ModelError(f"{quoted(beam)} is no beam of the model; there are {', '.join(lengths) or 'none'}")
         return np.linspace(0.0, lengths[beam], STATIONS)
 
     def _sections(self, beam: str, x: Array) -> Sections:
@@ -229,7 +239,7 @@ class Result:
         if name.endswith(".rate") and name.removesuffix(".rate") in self.model.velocities:
             return self.v[:, self.model.velocities.index(name.removesuffix(".rate"))]
         rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
-        raise ModelError(f"no column {shown(name)}; there are {', '.join(self.model.coordinates)}, {rates}")
+        raise ModelError(f"no column {quoted(name)}; there are {', '.join(self.model.coordinates)}, {rates}")
 
     def placements(
         self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0
@@ -327,8 +337,8 @@ class Result:
         from pliant.view.figure import plot
 
         what = None if what is None else what if isinstance(what, str) else list(as_names(what, "plot"))
-        window = None if window is None else as_pair(window, "window", "(from, to) in seconds")
-        at, magnify = None if times is None else as_time_list(times), as_number(magnify, "magnify", NOT_NEGATIVE)
+        window = None if window is None else as_pair(window, "plot: window", "(from, to) in seconds")
+        at, magnify = None if times is None else as_time_list(times), as_number(magnify, "plot: magnify", NOT_NEGATIVE)
         return plot(self, what, ax=ax, window=window, times=at, magnify=magnify)
 
     def video(
@@ -351,10 +361,10 @@ class Result:
         write_video(
             self,
             as_path(path),
-            fps=None if fps is None else as_number(fps, "fps", 0.0),
-            speed=None if speed is None else as_number(speed, "speed", 0.0),
-            magnify=as_number(magnify, "magnify", NOT_NEGATIVE),
-            size=None if size is None else as_pair(size, "size", "(width, height) in pixels"),
+            fps=None if fps is None else as_number(fps, "video: fps", 0.0),
+            speed=None if speed is None else as_number(speed, "video: speed", 0.0),
+            magnify=as_number(magnify, "video: magnify", NOT_NEGATIVE),
+            size=None if size is None else as_pair(size, "video: size", "(width, height) in pixels"),
             progress=heard(progress),
         )
 
@@ -369,7 +379,9 @@ class Result:
         as_name(title, "title", "give a text")
         moment = None if t is None else as_number(t, "t", unit="of seconds")
         if moment is not None and len(self.t) and not self.t[0] <= moment <= self.t[-1]:
-            raise ModelError(f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it")
+            raise ModelError(
+                f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it"
+            )
         enlarge = as_number(magnify, "magnify", NOT_NEGATIVE)
         write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge)
 

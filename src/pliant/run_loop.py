@@ -27,6 +27,7 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 Progress = Callable[[float, float], None]
 
 
@@ -193,7 +194,7 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     handle = run.handle
     loop, sampler = run.memory.loop[0], Sampler(handle)
     start = Recorded(phase_times=[run.memory.loop.t.copy()], phases=[handle.work.phase[None, :].copy()])
-    recorded = start
+    recorded, told = start, time.perf_counter()
     try:
         while True:
             if status == Status.REVIEW:
@@ -203,16 +204,17 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             memory = run.memory
             if status == Status.SAMPLE:
                 sampler.instant(float(loop.t), memory.y)
-                continue
-            recorded.take(memory)
+            else:
+                recorded.take(memory)
             if status == Status.PAUSE:
                 spent = time.perf_counter() - entered
                 loop.budget = int(min(1e6, max(10, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
-                if progress is not None:
+            if status in GOES_ON:
+                # samples and full buffers may keep it from ever pausing
+                if progress is not None and (status == Status.PAUSE or time.perf_counter() - told > PAUSE_SECONDS):
+                    told = time.perf_counter()
                     progress(float(loop.t), float(loop.t_end))
-            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and (
-                status in (Status.DONE, Status.STOPPED) or run.gives_up(status)
-            ):
+            elif status != Status.REVIEW and (status in (Status.DONE, Status.STOPPED) or run.gives_up(status)):
                 return recorded, status, ""
     except KeyboardInterrupt:
         recorded.take(run.memory)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import LARGEST
 
@@ -30,14 +30,14 @@ def as_model(model: Any, what: str = "model") -> Model:
     """A Model, or a message."""
     if not isinstance(model, Model):
         advice = "; pliant.load reads one" if isinstance(model, (str, bytes)) or hasattr(model, "__fspath__") else ""
-        raise ModelError(f"{what}: {shown(model)} is no Model; give a pliant.Model{advice}")
+        raise ModelError(f"{what}: {quoted(model)} is no Model; give a pliant.Model{advice}")
     return model
 
 
 def as_flag(value: Any, what: str) -> bool:
     """True or false, or a message."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ModelError(f"{what}: {shown(value)} found; give True or False")
+        raise ModelError(f"{what}: {quoted(value)} found; give true or false")
     return bool(value)
 
 
@@ -51,28 +51,28 @@ def as_number(value: Any, what: str, low: float = -np.inf, high: float = np.inf,
         pass  # with other words
     above = "" if low == -np.inf else " of at least 0" if low < 0.0 else f" above {low:g}"
     above += f" and below {high:g}" if np.isfinite(high) else ""
-    raise ModelError(f"{what}: {shown(value)} found; give a number{above} {unit}".rstrip())
+    raise ModelError(f"{what}: {quoted(value)} found; give a number{above} {unit}".rstrip())
 
 
 def as_whole(value: Any, what: str, least: int = 1, advice: str = "") -> int:
     """A whole number from `least` on, also as 1e6; or a message."""
     is_whole = isinstance(value, (int, np.integer)) or (isinstance(value, (float, np.floating)) and value % 1 == 0)
     if not is_whole or isinstance(value, bool) or not least <= value < 2**62:
-        raise ModelError(f"{what}: {shown(value)} found; give a whole number from {least} on{advice}")
+        raise ModelError(f"{what}: {quoted(value)} found; give a whole number from {least} on{advice}")
     return int(value)
 
 
 def as_callback(value: Any, what: str) -> Any:
     """A function, or None, or a message."""
     if value is not None and not callable(value):
-        raise ModelError(f"{what}: {shown(value)} found; give a function, or leave it out")
+        raise ModelError(f"{what}: {quoted(value)} found; give a function, or leave it out")
     return value
 
 
 def as_name(value: Any, what: str, advice: str = "give a name") -> str:
     """One text, or a message."""
     if not isinstance(value, str):
-        raise ModelError(f"{what}: {shown(value)} found; {advice}")
+        raise ModelError(f"{what}: {quoted(value)} found; {advice}")
     return value
 
 
@@ -80,14 +80,14 @@ def as_choice(value: Any, allowed: Collection[str], what: str) -> str:
     """One of some words, or a message."""
     if not isinstance(value, str) or value not in allowed:
         hint = closest(value, allowed) if isinstance(value, str) else ""
-        raise ModelError(f"{what}: {shown(value)} found{hint or ';'} give one of {', '.join(allowed)}")
+        raise ModelError(f"{what}: {quoted(value)} found{hint or ';'} give one of {', '.join(allowed)}")
     return value
 
 
 def as_index(value: Any, count: int, what: str) -> int:
     """The number of one of `count` things, from the end if negative; or a message."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -count <= value < count:
-        raise ModelError(f"{what}: {shown(value)} found; there are {count}, give a whole number from 0 to {count - 1}")
+        raise ModelError(f"{what}: {quoted(value)} found; there are {count}, give a whole number from 0 to {count - 1}")
     return int(value) % count
 
 
@@ -95,7 +95,7 @@ def as_names(value: Any, what: str) -> tuple[str, ...]:
     """Texts: one, or a list of them; or a message."""
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, (list, tuple, set, frozenset, dict)) or not all(isinstance(name, str) for name in names):
-        raise ModelError(f"{what}: {shown(value)} found; give a name, or a list of names")
+        raise ModelError(f"{what}: {quoted(value)} found; give a name, or a list of names")
     return tuple(names)
 
 
@@ -118,7 +118,7 @@ def as_numbers(value: Any, what: str, wanted: str = "numbers") -> Array:
             return array if array.flags.aligned else array.copy()
     except Exception:  # what a caller's objects do when numpy looks at them
         pass
-    raise ModelError(f"{what}: {shown(value)} is no list of numbers; give {wanted}")
+    raise ModelError(f"{what}: {quoted(value)} is no list of numbers; give {wanted}")
 
 
 def ready(array: Any, shape: tuple[int, ...]) -> bool:
@@ -133,7 +133,7 @@ def as_out(out: Any, shape: tuple[int, ...], what: str = "out") -> Array:
     if isinstance(out, np.ndarray):
         how = f"{out.dtype} of shape {out.shape}" + ("" if out.flags.writeable else ", read-only,")
     else:
-        how = shown(out)
+        how = quoted(out)
     is_equal = isinstance(out, np.ndarray) and out.dtype == FLOAT and out.shape == shape and out.flags.writeable
     if not is_equal or isinstance(out, np.ma.MaskedArray):
         raise ModelError(f"{what}: {how} found; give a writable array of float64 of shape {shape}")
@@ -155,7 +155,8 @@ def as_table(value: Any, names: tuple[str, ...], what: str, count: int | None = 
 def as_rows(model: Model, t: ArrayLike = 0.0, **given: ArrayLike | None) -> tuple[Batch, Array, dict[str, Array]]:
     """(leading dimensions, t (rows), {name: (rows, n)}) of arguments that broadcast against each other.
 
-    q has one entry per coordinate, all others one per velocity; tau may be None: no entries. Quaternions are made unit."""
+    q has one entry per coordinate, all others one per velocity; tau may be None: no entries. Quaternions are made
+    unit."""
     as_model(model)
     arrays = {
         what: np.zeros(0) if value is None and what == "tau" else as_array(value, _names(model, what), what)
@@ -225,7 +226,7 @@ def as_times(t: Any) -> Array:
     except ModelError:
         times = np.array(np.nan)
     if not np.all(np.abs(times) <= LARGEST):
-        raise ModelError(f"t = {shown(t)} is no time; give a finite number of seconds")
+        raise ModelError(f"t = {quoted(t)} is no time; give a number of seconds")
     return times
 
 
@@ -241,7 +242,7 @@ def as_pair(value: Any, what: str, wanted: str) -> tuple[Any, Any]:
     """Two finite numbers, or a message."""
     pair = as_numbers(value, what, wanted)
     if pair.shape != (2,) or not np.all(np.isfinite(pair)):
-        raise ModelError(f"{what}: {shown(value)} found; give {wanted}")
+        raise ModelError(f"{what}: {quoted(value)} found; give {wanted}")
     first, second = pair.tolist()
     return first, second
 
@@ -250,7 +251,7 @@ def as_time(t: Any) -> float:
     """One finite time, or a message."""
     times = as_times(t)
     if times.ndim:
-        raise ModelError(f"t = {shown(t)} is no time; give one number of seconds")
+        raise ModelError(f"t = {quoted(t)} is no time; give one number of seconds")
     return float(times)
 
 

@@ -22,7 +22,7 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
 from pliant.model.control import Controller
-from pliant.model.messages import closest, explain, listed, shown
+from pliant.model.messages import closest, explain, listed, quoted
 from pliant.model.model import Model
 from pliant.model.signals import Constant
 
@@ -170,7 +170,7 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     """Write a file from which load_model makes an equal model. Defaults are left out; the file appears whole or not."""
     path = as_path(path)
     if not isinstance(described, Model):
-        raise ModelError(f"save_model: {shown(described)} is no Model; give a pliant.Model")
+        raise ModelError(f"save_model: {quoted(described)} is no Model; give a pliant.Model")
     named = tuple(
         dataclasses.replace(controller, function=_source_of(controller, path)) for controller in described.controllers
     )

@@ -14,7 +14,7 @@ from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import TEXT_OR_OTHER, Vector, described
 from pliant.model.tree import find_frame
@@ -58,7 +58,7 @@ def make_flexible(model: Model, link: str | FlexibleLink, **how: Any) -> Model:
 
     Undeformed it has the same mass matrix, frames and places. `how`: the fields of FlexibleLink."""
     if not isinstance(model, Model):
-        raise ModelError(f"make_flexible: {shown(model)} is no Model; give a pliant.Model")
+        raise ModelError(f"make_flexible: {quoted(model)} is no Model; give a pliant.Model")
     if isinstance(link, FlexibleLink) and how:
         raise ModelError(f"make_flexible: {listed(how)} beside a FlexibleLink, which says all itself; change that")
     wanted = link if isinstance(link, FlexibleLink) else FlexibleLink(link, **how)

@@ -70,6 +70,15 @@ def shown(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def quoted(value: Any, most: int = 60) -> str:
+    """As shown, but text as Python writes it: for arguments of calls."""
+    return (
+        repr(value if len(value) <= most else f"{value[: most - 3]}...")
+        if isinstance(value, str)
+        else shown(value, most)
+    )
+
+
 def _is_echo(problem: Any) -> bool:
     """Whether pydantic only says that a list is too short because items of it were wrong."""
     return bool(problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"])

@@ -86,10 +86,11 @@ def described(cls: type[T]) -> type[T]:
 
     Errors of pydantic become ModelError with the place and the allowed values."""
     cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
-    return worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
+    made: type[T] = worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
+    return made
 
 
-def worded(made: type[T]) -> type[T]:
+def worded(made: Any) -> Any:
     """With messages of ours. To be done again after pydantic has rebuilt a class, which forgets it."""
     checked: Callable[..., None] = made.__init__
 
@@ -101,7 +102,7 @@ def worded(made: type[T]) -> type[T]:
             raise ModelError(explain(error, _title(made, given), given)) from None
 
     __init__.__wrapped__ = checked  # type: ignore[attr-defined]
-    made.__init__ = __init__  # type: ignore[method-assign]
+    made.__init__ = __init__
     return made
 
 

@@ -193,10 +193,11 @@ _Signal = Annotated[
 ]
 Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]
 # now that signals are known, of which these are made
+_made_of_others: Any
 for _made_of_others in (Sum, Product):
     _signature = inspect.signature(_made_of_others)
     pydantic.dataclasses.rebuild_dataclass(_made_of_others, force=True)
-    worded(_made_of_others).__signature__ = _signature  # type: ignore[attr-defined]
+    worded(_made_of_others).__signature__ = _signature
 
 
 def tables_in(signal: Any) -> tuple[Table, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model.columns import command_columns, coordinate_columns, output_columns, velocity_columns
-from pliant.model.messages import closest, listed, shown
+from pliant.model.messages import closest, listed, quoted
 from pliant.result import Result
 from pliant.view.beam_charts import beam_drawings
 from pliant.view.chart import Curve, Drawing
@@ -61,7 +61,7 @@ def named_drawings(result: Result, names: Sequence[str], window: Window) -> list
             hint = closest(str(name), ["robot", *TOPICS, *known]) or ";"
             columns = [*result.model.coordinates[:6], *result.outputs, *result.energy]
             raise ModelError(
-                f"plot: there is no {shown(name)}{hint} there are robot, {', '.join(TOPICS)}, and columns by name, "
+                f"plot: there is no {quoted(name)}{hint} there are robot, {', '.join(TOPICS)}, and columns by name, "
                 f"as {listed(columns, 24)}"
             )
     chosen = list(dict.fromkeys(one for name in names for one in known[name]))
