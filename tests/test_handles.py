@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 import re
 import threading
 from collections.abc import Callable
@@ -245,9 +248,43 @@ def test_a_handle_outlives_the_model_and_other_handles() -> None:
     wanted = pliant.prepare(MODEL).forward_dynamics(Q, V)
     model = Model(MODEL.name, MODEL.bodies, MODEL.joints, gravity=MODEL.gravity)
     handle = pliant.prepare(model)
-    copy = handle.copy()
+    other = handle.copy()
     del model, handle
-    assert np.array_equal(copy.forward_dynamics(Q, V), wanted)
+    assert np.array_equal(other.forward_dynamics(Q, V), wanted)
+
+
+def test_copies_of_handles_are_handles_of_their_own() -> None:
+    """Also sent to another process, where the addresses of this one mean nothing."""
+    for remade in (copy.deepcopy, lambda handle: pickle.loads(pickle.dumps(handle))):
+        handle, run = Prepared(MODEL, "gibbs_appell", unchecked=True), pliant.prepare_run(MODEL, 0.05, rtol=1e-5)
+        wanted, end = handle.forward_dynamics(Q, V), run.end(Q, V)
+        others = remade(handle), remade(run)
+        assert others[0].method is handle.method
+        assert others[0].unchecked
+        del handle, run
+        gc.collect()
+        assert np.array_equal(others[0].forward_dynamics(Q, V), wanted)
+        assert all(map(np.array_equal, others[1].end(Q, V), end))
+    result = pliant.simulate(MODEL, 0.01)
+    result.placements()
+    assert np.array_equal(pickle.loads(pickle.dumps(result)).mass_centre(), result.mass_centre())
+
+
+def test_a_model_that_was_changed_behind_its_back_is_refused() -> None:
+    model = Model(MODEL.name, MODEL.bodies, MODEL.joints, gravity=MODEL.gravity)
+    pliant.forward_dynamics(model, Q, V)
+    model.__dict__["coordinates"] = ("one",)
+    with pytest.raises(ModelError, match="was changed after it was made"):
+        pliant.mass_matrix(model, [0.0])
+
+
+def test_a_model_without_motion_has_a_handle_too() -> None:
+    handle = pliant.prepare(Model("rock", [Body("rock", 1.0)]))
+    nothing = np.zeros(0)
+    assert handle.forward_dynamics(nothing, nothing).shape == nothing.shape
+    assert handle.mass_matrix(nothing).shape == (0, 0)
+    with pytest.raises(ModelError, match=r"^q: shape \(1,\) found, \(0,\) expected"):
+        handle.forward_dynamics(np.zeros(1), nothing)
 
 
 def test_tables_of_another_model_are_refused() -> None:

@@ -113,6 +113,10 @@ class Prepared:
         # as the tables are, whatever becomes of the model
         self._names = {"q": model.coordinates, "v": model.velocities}
         n_q, n_v = len(model.coordinates), len(model.velocities)
+        if (n_q, n_v) != (len(model.q0), len(self.system.dofs)):
+            raise ModelError(
+                f"model {model.name!r} was changed after it was made; make another, such as with dataclasses.replace"
+            )
         self._q_shape, self._v_shape, self._M_shape = (n_q,), (n_v,), (n_v, n_v)
         self._wrenches = np.empty((len(self.system.bodies), 6))
         run = self.work.run[0]
@@ -124,10 +128,19 @@ class Prepared:
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as what it is made of: addresses hold here and now only."""
+        return Prepared, (self.model, self.method.name, None, self.closure, self.unchecked)
+
     def copy(self, closure: Closing | None = None) -> Prepared:
         """Another handle on the same tables, for another thread, or with another closure of the loops."""
         chosen = self.closure if closure is None else closure
         return Prepared(self.model, self.method.name, self.packed, chosen, self.unchecked)
+
+    def fits(self, model: Model) -> bool:
+        """Whether the names of a model are still those of its tables."""
+        names = self._names
+        return names["q"] is model.coordinates and names["v"] is model.velocities
 
     def crew(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""
@@ -446,7 +459,7 @@ def prepare(model: Model, formulation: str = "auto", *, unchecked: bool = False)
     find_formulation(formulation, as_model(model).has_modes)
     key = (id(model), formulation, threading.get_ident(), as_flag(unchecked, "unchecked"))
     handle = _handles.get(key)
-    if handle is None or handle.model is not model:
+    if handle is None or handle.model is not model or not handle.fits(model):
         handle = _handles[key] = Prepared(model, formulation, unchecked=unchecked)
         while len(_handles) > MAX_HANDLES:
             _handles.popitem(last=False)

@@ -39,6 +39,7 @@ class PreparedRun:
     Starts are arrays of the right length; what is not so is refused with a message, unless unchecked=True."""
 
     def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
+        self._given = {"duration": duration, "unchecked": unchecked, **options}
         self.options = check_options(model, **{"duration": duration, **options, "dense": False})
         closing = closing_of(self.options)
         self.handle = Prepared(model, self.options["formulation"], closure=closing, unchecked=unchecked)
@@ -49,6 +50,10 @@ class PreparedRun:
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self._is_running = False
         self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as what it is made of."""
+        return _again, (self.handle.model, self._given)
 
     @property
     def memory(self) -> Memory:
@@ -170,6 +175,10 @@ class PreparedRun:
             if status not in (Status.DONE, Status.STOPPED):
                 raise SimulationError(reason)
             return self.state
+
+
+def _again(model: Model, given: dict[str, Any]) -> PreparedRun:
+    return PreparedRun(model, **given)
 
 
 def prepare_run(model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> PreparedRun:
