@@ -187,7 +187,7 @@ def test_an_attitude_seen_from_another_frame():
 
 def test_mistakes_are_told():
     model = spinning((0, 0, 1.0))
-    with pytest.raises(ModelError, match=r"'c' is no body or frame of the model; there are b, world, f"):
+    with pytest.raises(ModelError, match=r"no frame 'c'; there are b, world, f"):
         model.attitude("c")
     for form in ("eulr", "euler", "euler:xxz", "euler:zyx:space", 3):
         with pytest.raises(ModelError, match=r"as_: .*(sequences are|is no form of attitudes; give quaternion)"):

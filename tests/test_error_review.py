@@ -125,9 +125,9 @@ MISTAKES = [
     (lambda folder: without_motion().video(folder / "a.gif"), ["video", "ended at its start"]),
     (lambda folder: result(dense=False).video(folder / "a.gif"), ["video", "no dense output", "dense=True"]),
     (lambda folder: result().video(folder / "a.gif", speed=1e-9), ["frames; the most are", "raise speed"]),
-    (lambda folder: result().video(folder / "a.gif", fps=-1), ["video: fps = -1", "positive number"]),
+    (lambda folder: result().video(folder / "a.gif", fps=-1), ["video: fps: -1 found", "positive number"]),
     (lambda folder: result().video(folder / "a.gif", size=(1, 1)), ["video: size 1 x 1", "64 x 64"]),
-    (lambda folder: result().video(folder / "a.gif", size=7), ["video: size 7 is no pair", "(width, height)"]),
+    (lambda folder: result().video(folder / "a.gif", size=7), ["video: size: 7 found", "(width, height)"]),
 ]
 
 

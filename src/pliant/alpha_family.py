@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pliant.errors import ModelError
 from pliant.methods import INTEGRATORS
+from pliant.model.messages import quoted
 
 # option: (default, least, largest, meaning)
 ALPHA_OPTIONS: dict[str, tuple[float, float, float, str]] = {
@@ -52,4 +53,4 @@ def check_alpha_options(options: dict[str, Any], own: tuple[str, ...]) -> None:
                 f"{key}: a parameter of {owner}, not of {name!r}; leave it out, or take integrator={owner}"
             )
         elif isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise ModelError(f"{key}: {value!r} found; give a number from {low:.4g} to {high:g} ({meaning})")
+            raise ModelError(f"{key}: {quoted(value)} found; give a number from {low:.4g} to {high:g} ({meaning})")

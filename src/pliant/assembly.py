@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import CLOSED, OPEN, Loops
-from pliant.model.messages import listed
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
 from pliant.model.tree import kept_velocities
-from pliant.states import as_state
+from pliant.states import as_names, as_numbers, as_state
 
 Array = NDArray[np.float64]
 SINGULAR = 0.2  # of the least singular value at the start: a run that ends with less has met a singular pose
@@ -48,7 +48,7 @@ def assemble(
     kinematics: keep the platform."""
     handle = prepare(model)
     q, v = as_state(model, model.q0 if q is None else q, model.v0 if v is None else v)
-    keep = model.keep if keep is None else (keep,) if isinstance(keep, str) else keep
+    keep = model.keep if keep is None else keep if isinstance(keep, Mapping) else as_names(keep, "keep")
     chosen = kept_velocities(model, keep)
     if isinstance(keep, Mapping):
         for name, value in keep.items():
@@ -66,11 +66,11 @@ def _values(model: Model, what: str, part: slice, given: ArrayLike) -> Array:
     """Numbers for some coordinates; angles also as text: "30 deg"."""
     names = model.coordinates[part]
     try:
-        numbers = np.atleast_1d(np.asarray(parse_angle(given) if isinstance(given, str) else given, float))
-    except (TypeError, ValueError):
-        raise ModelError(f"{what}: {given!r} is no number; give {len(names)} for {listed(names)}") from None
+        numbers = np.atleast_1d(as_numbers(parse_angle(given) if isinstance(given, str) else given, what))
+    except ValueError:
+        raise ModelError(f"{what}: {quoted(given)} is no number; give {len(names)} for {listed(names)}") from None
     if numbers.shape != (len(names),) or not np.all(np.isfinite(numbers)):
-        raise ModelError(f"{what}: {given!r} found; give {len(names)} finite numbers: {listed(names)}")
+        raise ModelError(f"{what}: {quoted(given)} found; give {len(names)} finite numbers: {listed(names)}")
     return numbers
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.model.attitudes import TABLES, Attitude, attitude_matrix
-from pliant.model.messages import explain, shown
+from pliant.model.messages import explain, quoted, shown
 from pliant.model.quantities import parse_angle
 from pliant.model.rotations import (
     SEQUENCES,
@@ -21,6 +21,7 @@ from pliant.model.rotations import (
     quaternion_matrix,
     rotation_vector_matrix,
 )
+from pliant.states import as_flag, as_numbers
 
 Array = NDArray[np.float64]
 FORMS = 'quaternion, matrix, rotation_vector, or "euler:" and axes such as "euler:zyx" or "euler:xyz:fixed"'
@@ -35,8 +36,9 @@ def attitude(value: Any, as_: str = "quaternion", *, from_: str | None = None, u
     value: arrays in the form from_ with any leading dimensions; without from_ what model files take (a quaternion, a
     matrix, or a table such as {"euler": "zyx", "angles": ["30 deg", 0, 0]}), or arrays (.., 4) or (.., 3, 3).
     unwrap: rows are one motion, and are continued without jumps from one to the next."""
+    is_followed = as_flag(unwrap, "unwrap")
     found = express(_as_matrix(value, from_), as_)
-    return follow(found, as_) if unwrap else found
+    return follow(found, as_) if is_followed else found
 
 
 def express(R: Array, as_: str) -> Array:
@@ -56,11 +58,11 @@ def _parse(form: Any, what: str) -> tuple[str, str, bool]:
         if words[1] in SEQUENCES and words[2:] in ([], ["body"], ["fixed"]):
             return "euler", words[1], words[2:] == ["fixed"]
         raise ModelError(
-            f"{what}: {form!r} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes"
+            f"{what}: {quoted(form)} found; the sequences are {', '.join(SEQUENCES)}, with :fixed for fixed axes"
         )
     if words[0] in WIDTHS and words != ["euler"] and len(words) == 1:
         return words[0], "", False
-    raise ModelError(f"{what}: {form!r} is no form of attitudes; give {FORMS}")
+    raise ModelError(f"{what}: {quoted(form)} is no form of attitudes; give {FORMS}")
 
 
 def _as_matrix(value: Any, from_: str | None) -> Array:
@@ -69,10 +71,10 @@ def _as_matrix(value: Any, from_: str | None) -> Array:
             return attitude_matrix(pydantic.TypeAdapter(Attitude).validate_python(value))
         except pydantic.ValidationError as error:
             raise ModelError(explain(error, "attitude", value)) from None
+    has_angles = from_ is not None and _parse(from_, "from_")[0] not in ("quaternion", "matrix")
     try:
-        angles = from_ is not None and from_ not in ("quaternion", "matrix")
-        array = np.array(_in_radians(value) if angles else value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = as_numbers(_in_radians(value) if has_angles else value, "attitude")
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"attitude: {shown(value)} is no array of numbers ({error}); give numbers") from None
     if from_ is None:
         if array.shape[-2:] != (3, 3) and array.shape[-1:] != (4,):

@@ -13,10 +13,10 @@ from pliant.assembly import closed_start
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.loop_conditions import Loops
-from pliant.model.messages import closest, listed
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import kept_velocities
-from pliant.states import as_state, as_vector
+from pliant.states import as_model, as_names, as_numbers, as_state, as_times, as_vector
 
 Array = NDArray[np.float64]
 # of the size of the model, per unit of speed or acceleration: a loop that is not closed
@@ -42,12 +42,13 @@ def closed_motion(
 
     Each is a number (one per coordinate of the joint), or rows of them along a path, which is followed from the pose
     next to q (default: the model's start). Joints given must tell the whole motion. t: of the rows, for messages."""
+    known = [link.joint.name for link in as_model(model).links if link.joint.row.has_plain_rates]
+    if not isinstance(given, Mapping):
+        raise ModelError(f"closed_motion: {quoted(given)} found; give {{joint: (value, rate, acceleration)}}")
     for name in given:
-        known = [link.joint.name for link in model.links if link.joint.row.has_plain_rates]
-        if name not in known:
-            raise ModelError(
-                f"closed_motion: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}"
-            )
+        if not isinstance(name, str) or name not in known:
+            hint = closest(name, known) if isinstance(name, str) else ""
+            raise ModelError(f"closed_motion: no joint {quoted(name)}{hint or ';'} there are: {listed(known)}")
     links = {link.joint.name: link for link in model.links}
     parts = {name: _three(name, three, len(links[name].joint.row.coordinates)) for name, three in given.items()}
     counts = {x.shape[0] for name, three in parts.items() for x in three if _is_path(x, links[name])}
@@ -55,8 +56,9 @@ def closed_motion(
         found = listed(map(str, sorted(counts)))
         raise ModelError(f"closed_motion: paths of {found} rows found; give all the same number of rows")
     count = counts.pop() if counts else 0
-    if t is not None and np.shape(t) != (count,) and count:
-        raise ModelError(f"closed_motion: t has shape {np.shape(t)}; give one time per row, ({count},)")
+    times = None if t is None else as_times(t)
+    if times is not None and times.shape != (count,) and count:
+        raise ModelError(f"closed_motion: t has shape {times.shape}; give one time per row, ({count},)")
     handle = prepare(model)
     loops = Loops(handle)
     guess = as_state(model, model.q0 if q is None else q, model.v0)[0]
@@ -72,7 +74,7 @@ def closed_motion(
         except ModelError as error:
             if count == 0:
                 raise
-            when = f"from t = {np.asarray(t, float)[k]:.9g} s on" if t is not None else f"from row {k} on"
+            when = f"from t = {times[k]:.9g} s on" if times is not None else f"from row {k} on"
             raise ModelError(f"the path leaves what the mechanism reaches {when}: {error}") from None
         if k == 0:
             _check_completeness(loops, x, free, list(given))
@@ -88,11 +90,13 @@ def _three(name: str, given: Any, width: int) -> list[Array]:
     expected = "a number" if width == 1 else f"{width} numbers"
     wanted = f"give (value, rate, acceleration), each {expected} or rows of them"
     try:
-        three = [np.asarray(x, float) for x in given]
-    except (TypeError, ValueError):
-        raise ModelError(f"closed_motion: {name!r}: {given!r} found; {wanted}") from None
+        three = [as_numbers(x, "motion") for x in given] if isinstance(given, (list, tuple, np.ndarray)) else []
+    except (TypeError, ModelError):
+        three = []
+    if len(three) != 3:
+        raise ModelError(f"closed_motion: {name!r}: {quoted(given)} found; {wanted}")
     shapes = [x.shape for x in three]
-    if len(three) != 3 or any(x.ndim > 2 or not _fits(x, width) for x in three):
+    if any(x.ndim > 2 or not _fits(x, width) for x in three):
         raise ModelError(f"closed_motion: {name!r}: shapes {listed(map(str, shapes))} found; {wanted}")
     for x, what in zip(three, ("value", "rate", "acceleration"), strict=True):
         if not np.all(np.isfinite(x)):
@@ -177,7 +181,7 @@ def motor_forces(
 ) -> MotorForces:
     """Forces of the motors (joints by name; default: those that have one) and multipliers of the loops that let the
     mechanism move like this, beside what the model itself carries. With more motors than needed: the least forces."""
-    names = motor_names(model) if motors is None else [motors] if isinstance(motors, str) else list(motors)
+    names = motor_names(as_model(model)) if motors is None else list(as_names(motors, "motors"))
     if not names:
         raise ModelError(
             f"model {model.name!r} has loops: say which joints are driven, motors=[...], or give joints a motor; "
@@ -189,7 +193,7 @@ def motor_forces(
     vdot = as_vector(vdot, model.velocities, "vdot")
     _check_on_loops(loops, q, v)
     _check_acceleration(loops, q, v, vdot, STRETCHED)
-    needed = handle.inverse_dynamics(q, v, vdot, float(t))
+    needed = handle.inverse_dynamics(q, v, vdot, t)
     A = loops.jacobian(q)
     columns = np.column_stack([np.eye(len(v))[:, driven], A.T])
     found, _, _, _ = np.linalg.lstsq(columns, needed, rcond=1e-11)

@@ -9,6 +9,8 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.methods import CLOSURES, Method, find_method
 from pliant.model.loops import SPRING_FORMS
+from pliant.model.messages import quoted
+from pliant.states import as_flag
 from pliant.system.loop_tables import SpringForm
 
 # options of simulate and their defaults
@@ -108,7 +110,12 @@ def closing_of(options: dict[str, Any]) -> Closing:
 def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: dict[str, Any], scheme: Method) -> None:
     """The closure is known, fits the integrator, and takes the numbers given. name: of the model."""
     row = find_method("closure", options["closure"])
-    asked = [key for key, default in CLOSURE_OPTIONS.items() if given.get(key, default) != default]
+    if not isinstance(options["closure_form"], str) or options["closure_form"] not in SPRING_FORMS:
+        raise ModelError(
+            f"closure_form: {quoted(options['closure_form'])} found; give one of {', '.join(SPRING_FORMS)}"
+        )
+    options["closure_prestretch"] = as_flag(options["closure_prestretch"], "closure_prestretch")
+    asked = [key for key, default in CLOSURE_OPTIONS.items() if key in given and options[key] != default]
     if not has_loops:
         if asked:
             raise ModelError(f"{asked[0]} has no effect: model {name!r} has no loops; leave it out")
@@ -118,10 +125,6 @@ def check_closure(name: str, has_loops: bool, options: dict[str, Any], given: di
         if key != "closure" and key not in row.options:
             takers = ", ".join(other.name for other in CLOSURES if key in other.options)
             raise ModelError(f"{key} has no effect with closure {row.name!r}; it belongs to {takers}")
-    if options["closure_form"] not in SPRING_FORMS:
-        raise ModelError(f"closure_form: {options['closure_form']!r} found; give one of {', '.join(SPRING_FORMS)}")
-    if not isinstance(options["closure_prestretch"], bool):
-        raise ModelError(f"closure_prestretch: {options['closure_prestretch']!r} found; give true or false")
     family = scheme.module.rpartition(".")[2]
     kind = {"runge_kutta": "explicit", "radau": "radau"}.get(family, "alpha") + " integrators"
     if kind not in row.supports:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SimulationError
+from pliant.errors import ModelError, SimulationError
 from pliant.model.control import Controller
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
+from pliant.states import as_callback, as_numbers
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
@@ -173,37 +175,66 @@ class Sampler:
 def _command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
     """What a controller says, as its motors take it; what goes wrong names the controller, the time and the line."""
     where = f"at t = {t:.9g} s: controller {controller.name!r}"
-    function: Any = controller.function
-    try:
-        said = function(t, measured)
-    except (Exception, SystemExit) as error:  # a user's code may raise anything
-        what = f"{type(error).__name__}: {error}"
-        raise ControllerError(f"{where} failed in {_line(error, function)}: {what}") from error
-    count = sum(widths.values())
-    if isinstance(said, Mapping):
-        said = _in_order(said, widths, where)
-    try:
-        command = np.atleast_1d(np.asarray(said, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ControllerError(f"{where} returned {said!r}; return {count} finite numbers") from None
-    if command.shape != (count,) or not np.all(np.isfinite(command)):
-        raise ControllerError(f"{where} returned {command.tolist()}; return {count} finite numbers")
+    command = _guarded(
+        lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where
+    )
     command = stepped(command, controller.command_resolution)
     if controller.limit is not None:
         command = np.clip(command, -np.array(controller.limit), np.array(controller.limit))
     return np.array(command)
 
 
+def _ask(function: Any, t: float, measured: Measured) -> Any:
+    return function(t, measured)
+
+
+def _guarded(call: Callable[[], Any], function: Any, where: str) -> Any:
+    """What a user's function says. It may raise anything: only Ctrl-C stays an interruption."""
+    try:
+        return call()
+    except (ControllerError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        try:
+            what = f"{type(error).__name__}: {error}"
+        except Exception:  # words of its own that fail, too
+            what = type(error).__name__
+        raise ControllerError(f"{where} failed in {_line(error, function)}: {what}") from error
+
+
+def heard(progress: Any, what: str = "progress") -> Any:
+    """A progress function of the user's as the loop calls it; if it fails, the run ends with that as its reason."""
+    if as_callback(progress, what) is None:
+        return None
+    return lambda done, whole: _guarded(lambda: progress(done, whole), progress, what)
+
+
+def _numbers(said: Any, widths: dict[str, int], where: str) -> Array:
+    """Commands in the order of the joints, one finite number each."""
+    count = sum(widths.values())
+    if isinstance(said, Mapping):
+        said = _in_order(said, widths, where)
+    try:
+        command = np.atleast_1d(as_numbers(said, "command"))
+    except ModelError:
+        raise ControllerError(f"{where} returned {quoted(said)}; return {count} finite numbers") from None
+    if command.shape != (count,) or not np.all(np.isfinite(command)):
+        raise ControllerError(f"{where} returned {quoted(command.tolist())}; return {count} finite numbers")
+    return command
+
+
 def _in_order(said: Mapping[Any, Any], widths: dict[str, int], where: str) -> list[Any]:
     """Commands by joint in the order of the joints."""
     if set(said) != set(widths):
-        found = ", ".join(map(repr, said)) or "none"
+        found = listed(repr(key) if isinstance(key, str) else quoted(key) for key in said) or "none"
         raise ControllerError(f"{where} returned commands for {found}; name all of {', '.join(map(repr, widths))}")
     values = []
     for name, width in widths.items():
         each = np.atleast_1d(np.asarray(said[name], dtype=object))
         if each.shape != (width,):
-            raise ControllerError(f"{where} returned {said[name]!r} for {name!r}; return {width} finite numbers for it")
+            raise ControllerError(
+                f"{where} returned {quoted(said[name])} for {name!r}; return {width} finite numbers for it"
+            )
         values += each.tolist()
     return values
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pliant.errors import ModelError, PliantError, SimulationError
 
@@ -70,6 +71,21 @@ def whole_set() -> Iterator[None]:
         _set.reset(token)
         for temporary, _ in waiting:
             _remove(temporary)
+
+
+def as_path(path: Any, what: str = "path") -> Path:
+    """The place of a file, or a message."""
+    try:
+        place = Path(path)
+        if "\0" not in str(place):
+            return place
+    except Exception:  # what a caller's objects do when pathlib looks at them
+        pass
+    raise ModelError(f"{what}: {_named(path)} found; give the name of a file, which has no null characters")
+
+
+def _named(value: Any) -> str:
+    return repr(value[:60]) if isinstance(value, (str, bytes)) else f"<{type(value).__name__}>"
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.dynamics import Prepared, prepare
-from pliant.errors import ModelError
-from pliant.model.messages import closest, listed
 from pliant.model.model import Model
-from pliant.states import as_rows
+from pliant.states import as_array, as_choice, as_model, as_rows
 from pliant.threads import over_rows
 
 Array = NDArray[np.float64]
@@ -56,7 +54,7 @@ def frame_velocity(
 
 def frame_placement(model: Model, q: ArrayLike, frame: str, *, threads: int | None = None) -> tuple[Array, Array]:
     """(R, p) of a frame in the world: attitude (.., 3, 3), its columns the frame's axes, and origin (.., 3) [m]."""
-    shape = np.shape(q)[:-1] if np.ndim(q) else ()
+    shape = as_array(q, as_model(model).coordinates, "q").shape[:-1]
     still = np.zeros((*shape, len(model.velocities)))
     batch, out = _motions(model, q, still, frame, "world", threads)
     return out[:, :9].reshape(*batch, 3, 3).copy(), out[:, 9:12].reshape(*batch, 3).copy()
@@ -73,8 +71,7 @@ def _asked(
     model: Model, frame: str, axes: str, **state: ArrayLike
 ) -> tuple[Prepared, tuple[int, ...], dict[str, Array], int, int]:
     """Handle, leading dimensions, rows of states, row of the frame, whether axes are its own."""
-    if axes not in AXES:
-        raise ModelError(f'axes: {axes!r} found; give "world" or "frame"')
+    as_choice(axes, AXES, "axes")
     batch, _, rows = as_rows(model, **state)
     handle = prepare(model)
     return handle, batch, rows, find_row(handle, frame), int(axes == "frame")
@@ -82,11 +79,7 @@ def _asked(
 
 def find_row(handle: Prepared, frame: str) -> int:
     """Row of a frame by its name or its body's, or a message."""
-    known = handle.packed.frame_rows
-    if not isinstance(frame, str) or frame not in known:
-        hint = closest(str(frame), known) or ";"
-        raise ModelError(f"no frame {frame!r}{hint} there are {listed(known)}; name others in the model's frames")
-    return known[frame]
+    return handle.frame_row(frame)
 
 
 def _motions(

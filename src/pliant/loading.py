@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
-from pliant.model.messages import shown
+from pliant.files import as_path
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 
 
@@ -21,13 +22,14 @@ def load(case_or_file: str | Path, *, trust: bool = False, **settings: Any) -> M
 
     Files only say what a robot is. With trust=True the Python files that their controllers name are run, too."""
     if not isinstance(trust, bool):
-        raise ModelError(f"trust: {shown(trust)} found; give True or False")
+        raise ModelError(f"trust: {quoted(trust)} found; give True or False")
+    case_or_file = case_or_file if isinstance(case_or_file, str) else as_path(case_or_file, "case_or_file")
     case = find_case(case_or_file)
     if case is not None:
         return case.build(case.resolve(settings))
     from pliant.io.robot_file import load_file
 
-    return load_file(Path(case_or_file), settings, trust)
+    return load_file(as_path(case_or_file, "case_or_file"), settings, trust)
 
 
 def load_grid(
@@ -37,7 +39,10 @@ def load_grid(
 
     The last one listed changes fastest."""
     lists = {
-        key: list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] for key, value in settings.items()
+        key: list(value)
+        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim)
+        else [value]
+        for key, value in settings.items()
     }
     each = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
     return each, [load(case_or_file, trust=trust, **chosen) for chosen in each]
@@ -53,5 +58,5 @@ def find_case(name: str | Path) -> Case | None:
     close = difflib.get_close_matches(str(name), list(cases), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ModelError(
-        f"no case and no file {str(name)!r}; {hint}cases: {', '.join(cases)}; files end in .toml, .urdf or .xml"
+        f"no case and no file {quoted(str(name))}; {hint}cases: {', '.join(cases)}; files end in .toml, .urdf or .xml"
     )

@@ -11,20 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.controllers import ControllerError, heard
 from pliant.dynamics import prepare
 from pliant.errors import ModelError, PliantError
-from pliant.model.messages import listed
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.prepared_run import PreparedRun
 from pliant.result import Result
 from pliant.simulation import simulate, status_word
-from pliant.states import as_array, as_rows, as_times
+from pliant.states import as_array, as_flag, as_index, as_model, as_rows, as_times
 from pliant.threads import thread_count
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
 MOST_IN_CHUNK = 64  # runs a thread takes at once
+NOT_BEGUN = "before it began"
 LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 
 
@@ -62,11 +64,12 @@ class Runs:
         return [int(i) for i in np.flatnonzero(~self.is_ok)]
 
     def model(self, i: int) -> Model:
-        return self.models[i if len(self.models) > 1 else 0]
+        """Of run i."""
+        return self.models[as_index(i, len(self), "i") if len(self.models) > 1 else 0]
 
     def result(self, i: int) -> Result:
         """The whole Result of run i: the one that was kept, or by running it again."""
-        number = range(len(self))[i]
+        number = as_index(i, len(self), "i")
         kept = self.results[number] if self.results else None
         return kept or simulate(self.model(number), q0=self.q0[number], v0=self.v0[number], **self.settings)
 
@@ -95,13 +98,19 @@ def simulate_many(
     Only end states are kept (the fastest way); times: states and the models' outputs at these times, too; keep_results:
     whole Results. options: those of simulate. threads: None for one per core (models with Python controllers: one).
     progress(done, runs) is called a few times a second. Ctrl-C gives back what has been done."""
-    each = (models,) if isinstance(models, Model) else tuple(models)
+    each = (models,) if isinstance(models, Model) else as_list(models)
     settings = {"duration": duration, **options}
+    told, keep_results = heard(progress), as_flag(keep_results, "keep_results")
     ends = _check(each, settings)
     work = _Work(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
     has_controllers = any(model.controllers for model in each)
-    work.share_out(1 if threads is None and has_controllers else thread_count(threads), progress)
+    work.share_out(1 if threads is None and has_controllers else thread_count(threads), told)
     return work.runs()
+
+
+def as_list(models: Any) -> tuple[Any, ...]:
+    """Of models; that each is one is looked at later."""
+    return tuple(models) if isinstance(models, (list, tuple)) else (models,)
 
 
 def _check(models: tuple[Model, ...], settings: dict[str, Any]) -> list[float]:
@@ -109,8 +118,7 @@ def _check(models: tuple[Model, ...], settings: dict[str, Any]) -> list[float]:
     if not models:
         raise ModelError("simulate_many: no models; give at least one")
     for model in models:
-        if not isinstance(model, Model):
-            raise ModelError(f"simulate_many: {model!r} is no Model; give one, or a list of them")
+        as_model(model, "simulate_many")
         if (model.coordinates, model.velocities) != (models[0].coordinates, models[0].velocities):
             names = f"{listed(models[0].coordinates, 5)} and {listed(model.coordinates, 5)}"
             raise ModelError(f"models with different coordinates ({names}) do not stack; run them apart")
@@ -123,7 +131,7 @@ def _as_times(times: ArrayLike | None, end: float) -> Array | None:
         return None
     found = as_times(times)
     if found.ndim != 1 or np.any(found < 0) or np.any(found > end):
-        raise ModelError(f"times: {times!r} found; give a list of times from 0 to {end:g} s")
+        raise ModelError(f"times: {quoted(times)} found; give a list of times from 0 to {end:g} s")
     return found
 
 
@@ -159,7 +167,7 @@ class _Work:
         self.models, self.settings, self.q0, self.v0, self.times = models, settings, q0, v0, times
         n, n_times = len(q0), 0 if times is None else len(times)
         self.t, self.q, self.v, self.steps = np.zeros(n), q0.copy(), v0.copy(), np.zeros(n, np.int64)
-        self.status, self.reasons = np.full(n, "interrupted", object), np.full(n, "before it began", object)
+        self.status, self.reasons = np.full(n, "interrupted", object), np.full(n, NOT_BEGUN, object)
         self.q_at = np.full((n, n_times, q0.shape[1]), np.nan)
         self.v_at = np.full((n, n_times, v0.shape[1]), np.nan)
         self.outputs: dict[str, Array] = {}
@@ -186,8 +194,10 @@ class _Work:
                     worker.join(LOOK_SECONDS)
                     if progress is not None:
                         progress(self.n_done, n)
-        except KeyboardInterrupt:
-            pass  # what is done is given back
+        except (KeyboardInterrupt, ControllerError) as error:
+            # what is done is given back
+            if isinstance(error, ControllerError):
+                self.reasons[self.reasons == NOT_BEGUN] = f"{NOT_BEGUN}: {error}"
         finally:
             self._stop[0] = 1
             for worker in workers:

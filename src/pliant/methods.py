@@ -253,13 +253,15 @@ AUTO = {"formulation": "articulated", "integrator": "dop853", "closure": "multip
 def find_method(family: str, name: str, needs: Sequence[str] = ()) -> Method:
     """The row of a name ("auto": the default), which must support everything in needs."""
     table = FAMILIES[family]
-    wanted = AUTO[family] if name == "auto" else name
-    method = next((row for row in table if row.name == wanted), None)
+    is_text = isinstance(name, str)
+    wanted = AUTO[family] if is_text and name == "auto" else name
+    method = next((row for row in table if is_text and row.name == wanted), None)
     if method is None:
-        close = difflib.get_close_matches(str(name), [row.name for row in table], 1)
+        close = difflib.get_close_matches(name, [row.name for row in table], 1) if is_text else ()
         hint = f"; did you mean {close[0]!r}?" if close else ""
         allowed = ", ".join(["auto", *(row.name for row in table)])
-        raise ModelError(f"{family} {name!r} is not known{hint} (allowed: {allowed})")
+        found = f"{name[:60]!r}" if is_text else f"of type {type(name).__name__}"
+        raise ModelError(f"{family} {found} is not known{hint} (allowed: {allowed})")
     for need in needs:
         if need not in method.supports:
             able = ", ".join(row.name for row in table if need in row.supports) or "none yet"

@@ -15,9 +15,11 @@ from pliant.controllers import SAME_INSTANT
 from pliant.errors import ModelError
 from pliant.machine import free_memory
 from pliant.methods import find_formulation, find_method
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
 from pliant.model.tree import model_size
+from pliant.states import as_flag, as_model, as_number, as_whole
 
 Array = NDArray[np.float64]
 ANGLE_ATOL = 1e-10
@@ -49,7 +51,6 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "atol": (0.0, np.inf, "[rad], such as 1e-10"),
     "step": (0.0, np.inf, "[s]"),
     "max_step": (0.0, np.inf, "[s]"),
-    "max_steps": (0, np.inf, ""),
     "sample": (0.0, np.inf, "[s]"),
     "closure_stiffness": (0.0, np.inf, "[N/m, N m/rad], such as 1e6"),
     "closure_damping": (-1e-300, np.inf, "[N s/m, N m s/rad]"),
@@ -57,11 +58,12 @@ RANGES: dict[str, tuple[float, float, str]] = {
 }
 
 
-def check_options(model: Model, **given: Any) -> dict[str, Any]:
+def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     """All options with their defaults, every number in range, every method known: before anything is compiled."""
     for name in given:
         if name not in DEFAULTS:
-            raise ModelError(f"simulate has no option {name!r}; it has {', '.join(DEFAULTS)}")
+            raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(DEFAULTS)}")
+    as_model(model)
     options = DEFAULTS | given
     if options["duration"] is None:
         options["duration"] = model.duration
@@ -71,17 +73,10 @@ def check_options(model: Model, **given: Any) -> dict[str, Any]:
             "or --set duration=..."
         )
     for name, (low, high, unit) in RANGES.items():
-        value = options[name]
-        if value is None:
-            continue
-        if (
-            not isinstance(value, (int, float, np.integer, np.floating))
-            or isinstance(value, bool)
-            or not low < value < high
-        ):
-            above = "of at least 0" if low < 0.0 else f"above {low:g}"
-            above += f" and below {high:g}" if np.isfinite(high) else ""
-            raise ModelError(f"{name}: {value!r} found; give a number {above} {unit}".rstrip())
+        if options[name] is not None or DEFAULTS[name] is not None:
+            options[name] = as_number(options[name], name, low, high, unit)
+    options["max_steps"] = as_whole(options["max_steps"], "max_steps")
+    options["dense"] = as_flag(options["dense"], "dense")
     is_auto = isinstance(options["memory"], str) and options["memory"].strip().lower() == "auto"
     options["memory"] = "auto" if is_auto else allowed_memory(options["memory"])
     if options["sample"] is not None and not options["dense"]:

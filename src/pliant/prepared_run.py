@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from pliant.assembly import give_multipliers, start_on_loops
 from pliant.closing import closing_of
 from pliant.dynamics import Prepared
-from pliant.errors import SimulationError, failure_advice
+from pliant.errors import ModelError, SimulationError, failure_advice
+from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.options import check_options
 from pliant.recorded import Recorded
 from pliant.run_loop import Progress, Run, as_bytes, drive
 from pliant.simulation import events_of, status_word, why
-from pliant.states import as_state
+from pliant.states import FLOAT, as_callback, as_state, as_table, as_vector
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
@@ -34,17 +35,26 @@ class Ends(NamedTuple):
 
 
 class PreparedRun:
-    """One run, ready to be repeated from many starts; only the end state is kept. Not for two threads at once."""
+    """One run, ready to be repeated from many starts; only the end state is kept. Threads that share it take turns.
 
-    def __init__(self, model: Model, duration: float | None = None, **options: Any) -> None:
+    Starts are arrays of the right length; what is not so is refused with a message, unless unchecked=True."""
+
+    def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
+        self._given = {"duration": duration, "unchecked": unchecked, **options}
         self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        self.handle = Prepared(model, self.options["formulation"], closure=closing_of(self.options))
+        closing = closing_of(self.options)
+        self.handle = Prepared(model, self.options["formulation"], closure=closing, unchecked=unchecked)
         start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
         self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
         self._loop, self._loop0 = as_bytes(self.memory.loop), as_bytes(self._start)
         self._n_q, self._n_v = len(start[0]), len(start[1])
+        self._is_running = False
         self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as what it is made of."""
+        return _again, (self.handle.model, self._given)
 
     @property
     def memory(self) -> Memory:
@@ -54,7 +64,30 @@ class PreparedRun:
     def attempt(
         self, q0: Array | None = None, v0: Array | None = None, progress: Progress | None = None
     ) -> tuple[Status, str]:
-        """How a run from this start ends, and why; its end is in memory. Without any check of the arguments."""
+        """How a run from this start ends, and why; its end is in memory."""
+        if not self.handle.unchecked:
+            q0, v0 = self._checked(q0, "q0"), self._checked(v0, "v0")
+            as_callback(progress, "progress")
+        with self.handle.turn:
+            if self._is_running:
+                raise ModelError(
+                    "this run is under way, and calls itself; give its controller a prepare_run of its own"
+                )
+            self._is_running = True
+            try:
+                return self._attempt(q0, v0, progress)
+            finally:
+                self._is_running = False
+
+    def _checked(self, value: Any, what: str) -> Array | None:
+        """One start, or None for the model's own; or a message. Copying it into memory does the rest."""
+        shape = (self._n_q if what == "q0" else self._n_v,)
+        if value is None or (type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape):
+            return value
+        model = self.handle.model
+        return as_vector(value, model.coordinates if what == "q0" else model.velocities, what)
+
+    def _attempt(self, q0: Array | None, v0: Array | None, progress: Progress | None) -> tuple[Status, str]:
         self._run.begin_again()
         n_q, n_v, memory = self._n_q, self._n_v, self.memory
         memory.y[:], self._loop[:] = self._y0, self._loop0
@@ -82,23 +115,32 @@ class PreparedRun:
 
     def check_start(self, q0: Array, v0: Array) -> None:
         """Hard limits must hold, and no point may be inside its plane."""
+        q0, v0 = as_state(self.handle.model, q0, v0, ("q0", "v0"))
         if self.has_phase:
             self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
 
     def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
         """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
 
-        Without any check, and not for models with controllers or loops."""
+        Not for models with controllers or loops."""
         from pliant.kernels import _jit, events, many
         from pliant.kernels.integrators import loop
 
-        n, n_q = len(q0), self._n_q
-        self._run.begin_again()
+        model, n_q = self.handle.model, self._n_q
+        if model.controllers or model.loops:
+            raise ModelError(f"sweep: model {model.name!r} has controllers or loops; use end, one start at a time")
+        q0 = as_table(q0, model.coordinates, "q0")
+        v0 = as_table(v0, model.velocities, "v0", len(q0))
+        if not isinstance(stop, np.ndarray) or stop.dtype != np.int64 or stop.shape != (1,):
+            raise ModelError(f"stop: {quoted(stop)} found; give an array of one int64")
+        n = len(q0)
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
         functions = _jit.address(loop.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
-        refs = (*self.handle.refs, self._run.memory_ref, self._start)
-        _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
+        with self.handle.turn:
+            self._run.begin_again()
+            refs = (*self.handle.refs, self._run.memory_ref, self._start)
+            _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
         code = facts[:, many.STATUS]
         reasons = {}
         for i in np.flatnonzero(code != Status.DONE):
@@ -128,15 +170,20 @@ class PreparedRun:
         return y[:n_q].copy(), y[n_q : n_q + self._n_v].copy()
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
-        """(q, v) at the end of a run from this start, without any check of the arguments."""
-        status, reason = self.attempt(q0, v0)
-        if status not in (Status.DONE, Status.STOPPED):
-            raise SimulationError(reason)
-        return self.state
+        """(q, v) at the end of a run from this start (default: the model's)."""
+        with self.handle.turn:
+            status, reason = self.attempt(q0, v0)
+            if status not in (Status.DONE, Status.STOPPED):
+                raise SimulationError(reason)
+            return self.state
 
 
-def prepare_run(model: Model, duration: float | None = None, **options: Any) -> PreparedRun:
+def _again(model: Model, given: dict[str, Any]) -> PreparedRun:
+    return PreparedRun(model, **given)
+
+
+def prepare_run(model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> PreparedRun:
     """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
 
-    options: those of simulate, except dense, sample, q0, v0 and progress."""
-    return PreparedRun(model, duration, **options)
+    options: those of simulate, except dense, sample, q0, v0 and progress. unchecked: nobody looks at the starts."""
+    return PreparedRun(model, duration, unchecked=unchecked, **options)

@@ -11,9 +11,23 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.controllers import heard
 from pliant.errors import ModelError
+from pliant.files import as_path
+from pliant.model.messages import quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
+from pliant.states import (
+    NOT_NEGATIVE,
+    as_choice,
+    as_flag,
+    as_name,
+    as_names,
+    as_number,
+    as_pair,
+    as_time_list,
+    as_times,
+)
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
 
@@ -129,16 +143,13 @@ class Result:
         """The whole state (q, v, z) at any time of the run."""
         if self.dense is None or len(self.dense.starts) == 0:
             raise ModelError("this run kept no dense output; call simulate with dense=True (the default)")
-        try:
-            times = np.asarray(t, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ModelError(f"t = {t!r} is no time; give a number of seconds, or an array of them") from None
+        times = as_times(t)
         first, last = self.dense.starts[0], self.dense.starts[-1] + self.dense.steps[-1]
         slack = 1e-12 * max(1.0, abs(first), abs(last))
         # also refuses NaN
         if not np.all((times >= first - slack) & (times <= last + slack)):
             raise ModelError(
-                f"t = {t!r} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
+                f"t = {quoted(t)} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
             )
         y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
         for four in self.model.quaternions:
@@ -147,7 +158,7 @@ class Result:
 
     def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
         """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
-        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        times = as_time_list(t)
         order = np.argsort(times, kind="stable")
         y, times = self.state_at(times)[order], times[order]
         assert self.phases is not None
@@ -158,7 +169,7 @@ class Result:
         """Normal and friction force on every contact point at any times of the run, and where they act."""
         from pliant.contact_forces import contact_forces
 
-        times = np.sort(np.atleast_1d(np.asarray(t, dtype=np.float64)))
+        times = np.sort(as_time_list(t))
         assert self.phases is not None
         handle = self._handle()
         return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
@@ -174,12 +185,9 @@ class Result:
 
         quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
         x = self._places(beam)
-        if quantity == "position":
+        if as_choice(quantity, ("position", *get_args(BeamQuantity)), "quantity") == "position":
             return x, self.stations(t)[beam][1]
-        if quantity not in get_args(BeamQuantity):
-            allowed = ", ".join(("position", *get_args(BeamQuantity)))
-            raise ModelError(f"no quantity {quantity!r} along a beam; there are {allowed}")
-        times = self.t if t is None else np.atleast_1d(np.asarray(t, dtype=np.float64))
+        times = self.t if t is None else as_time_list(t)
         order = np.argsort(times, kind="stable")
         sections, times = self._sections(beam, x), times[order]
         assert self.phases is not None
@@ -189,14 +197,14 @@ class Result:
     def bending_moment(self, beam: str, t: ArrayLike) -> Array:
         """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
         bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
-        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        times = as_time_list(t)
         return self._sections(beam, self._places(beam)).bending(self.state_at(times))
 
     def _places(self, beam: str) -> Array:
         """Evenly along a beam, or a message."""
         lengths = {each.name: each.length for each in self.model.beams}
-        if beam not in lengths:
-            raise ModelError(f"{beam!r} is no beam of the model; there are {', '.join(lengths) or 'none'}")
+        if as_name(beam, "beam") not in lengths:
+            raise ModelError(f"{quoted(beam)} is no beam of the model; there are {', '.join(lengths) or 'none'}")
         return np.linspace(0.0, lengths[beam], STATIONS)
 
     def _sections(self, beam: str, x: Array) -> Sections:
@@ -226,12 +234,12 @@ class Result:
 
     def column(self, name: str) -> Array:
         """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
-        if name in self.model.coordinates:
+        if as_name(name, "name") in self.model.coordinates:
             return self.q[:, self.model.coordinates.index(name)]
         if name.endswith(".rate") and name.removesuffix(".rate") in self.model.velocities:
             return self.v[:, self.model.velocities.index(name.removesuffix(".rate"))]
         rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
-        raise ModelError(f"no column {name!r}; there are {', '.join(self.model.coordinates)}, {rates}")
+        raise ModelError(f"no column {quoted(name)}; there are {', '.join(self.model.coordinates)}, {rates}")
 
     def placements(
         self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0
@@ -260,13 +268,12 @@ class Result:
         from pliant.attitudes import express, follow
         from pliant.dynamics import prepare
 
-        known = prepare(self.model).packed.frame_rows
         for name in (of, seen_from):
-            if name not in known:
-                raise ModelError(f"{name!r} is no body or frame of the model; there are {', '.join(known)}")
+            prepare(self.model).frame_row(name)
+        is_followed = as_flag(unwrap, "unwrap")
         R = self.placements(t, [of, seen_from])[0]
         found = express(np.swapaxes(R[:, 1], 1, 2) @ R[:, 0], as_)
-        return follow(found, as_) if unwrap else found
+        return follow(found, as_) if is_followed else found
 
     def stations(self, t: ArrayLike | None = None, *, enlarge: float = 1.0) -> dict[str, tuple[Array, Array]]:
         """Placements (times, STATIONS, ..) of sections evenly spaced along every beam, by its name; for drawing."""
@@ -287,7 +294,8 @@ class Result:
 
     def _bent(self, t: ArrayLike | None, enlarge: float) -> Array:
         """q of the rows, or at times, modal coordinates times a factor."""
-        q = self.q.copy() if t is None else self.at(np.atleast_1d(np.asarray(t, dtype=np.float64)))[0]
+        enlarge = as_number(enlarge, "enlarge")
+        q = self.q.copy() if t is None else self.at(as_time_list(t))[0]
         for link in self.model.links:
             q[:, link.q_modes] *= enlarge
         return np.ascontiguousarray(q)
@@ -308,7 +316,7 @@ class Result:
         """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
         from pliant.io.result_file import save_result
 
-        save_result(self, Path(path))
+        save_result(self, as_path(path))
 
     def plot(
         self,
@@ -328,7 +336,10 @@ class Result:
         `figure` saves and shows: result.plot("energy").figure.savefig("energy.png")."""
         from pliant.view.figure import plot
 
-        return plot(self, what, ax=ax, window=window, times=times, magnify=magnify)
+        what = None if what is None else what if isinstance(what, str) else list(as_names(what, "plot"))
+        window = None if window is None else as_pair(window, "plot: window", "(from, to) in seconds")
+        at, magnify = None if times is None else as_time_list(times), as_number(magnify, "plot: magnify", NOT_NEGATIVE)
+        return plot(self, what, ax=ax, window=window, times=at, magnify=magnify)
 
     def video(
         self,
@@ -347,7 +358,15 @@ class Result:
         in pixels. progress(frame, frames) is called after every frame."""
         from pliant.view.video import write_video
 
-        write_video(self, path, fps=fps, speed=speed, magnify=magnify, size=size, progress=progress)
+        write_video(
+            self,
+            as_path(path),
+            fps=None if fps is None else as_number(fps, "video: fps", 0.0),
+            speed=None if speed is None else as_number(speed, "video: speed", 0.0),
+            magnify=as_number(magnify, "video: magnify", NOT_NEGATIVE),
+            size=None if size is None else as_pair(size, "video: size", "(width, height) in pixels"),
+            progress=heard(progress),
+        )
 
     def report(
         self, path: str | Path = "report.html", *, title: str = "", t: float | None = None, magnify: float = 1.0
@@ -357,27 +376,34 @@ class Result:
         beams at first; the page has a slider."""
         from pliant.view.report import write_report
 
-        write_report(self, path, title=title, moment=t, enlarge=magnify)
+        as_name(title, "title", "give a text")
+        moment = None if t is None else as_number(t, "t", unit="of seconds")
+        if moment is not None and len(self.t) and not self.t[0] <= moment <= self.t[-1]:
+            raise ModelError(
+                f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it"
+            )
+        enlarge = as_number(magnify, "magnify", NOT_NEGATIVE)
+        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge)
 
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];
         "long": columns time, kind, name, unit, value."""
         from pliant.io.table_file import to_pandas
 
-        frame: pandas.DataFrame = to_pandas(self, form)
+        frame: pandas.DataFrame = to_pandas(self, as_choice(form, ("wide", "long"), "form"))
         return frame
 
     def to_csv(self, path: str | Path) -> None:
         """Write everything over time as a CSV table; the first line holds names and units ("elbow [rad]")."""
         from pliant.io.table_file import write_csv
 
-        write_csv(self, Path(path))
+        write_csv(self, as_path(path))
 
     def to_mat(self, path: str | Path) -> None:
         """Write a MATLAB file: t, q, v with names and units; energy, outputs, contacts, events, audit as structs."""
         from pliant.io.mat_file import write_mat
 
-        write_mat(self, Path(path))
+        write_mat(self, as_path(path))
 
     def _repr_html_(self) -> str:
         from pliant.view.notebook import result_html

@@ -32,6 +32,7 @@ PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 SHORT_STEPS = 20
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 Progress = Callable[[float, float], None]
 
 
@@ -194,7 +195,7 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
     samples = run.memory.samples  # the next one, if there are controllers
     samples[:] = sampler.next_instant()
     phase = [run.memory.loop.t.copy()], [handle.work.phase[None, :].copy()]
-    recorded, shown = Recorded(run.allowed_memory, bool(loop.wants_dense), *phase), 0.0
+    recorded, told = Recorded(run.allowed_memory, bool(loop.wants_dense), *phase), time.perf_counter()
     reserve = address_reserve()
     try:
         while True:
@@ -210,20 +211,20 @@ def drive(run: Run, progress: Progress | None, status: Status = Status.PAUSE) ->
             if status == Status.SAMPLE:
                 sampler.instant(float(loop.t), memory.y)
                 samples[0], loop.sample = sampler.next_instant(), 0
-                if progress is not None and entered - shown > PAUSE_SECONDS:
-                    shown = entered
-                    progress(float(loop.t), float(loop.t_end))
-                continue
-            if status in (Status.DONE, Status.STOPPED):
+            elif status in (Status.DONE, Status.STOPPED):
                 recorded.finish(memory)
                 return recorded, status, ""
-            recorded.take(memory)
+            else:
+                recorded.take(memory)
             if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered
                 loop.budget = int(min(1e6, max(1, loop.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
-                if progress is not None:
+            if status in GOES_ON:
+                # samples and full buffers may keep it from ever pausing
+                if progress is not None and (status == Status.PAUSE or time.perf_counter() - told > PAUSE_SECONDS):
+                    told = time.perf_counter()
                     progress(float(loop.t), float(loop.t_end))
-            elif status not in (Status.BUFFER_FULL, Status.REVIEW) and run.gives_up(status):
+            elif status != Status.REVIEW and run.gives_up(status):
                 return recorded, status, ""
     except KeyboardInterrupt:
         status, words = Status.INTERRUPTED, ""

@@ -14,6 +14,7 @@ from pliant.auto_choice import words_for
 from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of, without_idle
 from pliant.contact_log import contact_log
+from pliant.controllers import heard
 from pliant.dynamics import Prepared, prepare
 from pliant.errors import failure_advice
 from pliant.loop_conditions import Loops
@@ -96,7 +97,7 @@ def simulate(
     )
     check_room(model, options)
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
-    begun = time.perf_counter()
+    told, begun = heard(progress), time.perf_counter()
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(closing_of(options))
     state = start_on_loops(handle, state, is_given=q0 is not None)
@@ -106,7 +107,7 @@ def simulate(
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
-    recorded, status, reason = drive(run, progress)
+    recorded, status, reason = drive(run, told)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do

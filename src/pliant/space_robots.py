@@ -22,7 +22,7 @@ from pliant.frames import frame_placement, jacobian
 from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.model.tree import Link
-from pliant.states import as_array
+from pliant.states import as_array, as_choice, as_model, as_numbers
 
 Array = NDArray[np.float64]
 BASE_KINDS = ("floating", "planar", "spherical")
@@ -96,15 +96,17 @@ def reaction_null_projector(model: Model, q: ArrayLike, keep: str = "attitude") 
 def reaction_null_velocity(model: Model, q: ArrayLike, wish: ArrayLike, keep: str = "attitude") -> Array:
     """The rates nearest to a wish (in rad/s and m/s) that leave the base's attitude, or its pose, alone."""
     basis = reaction_null_basis(model, q, keep)
-    return np.asarray(basis @ (basis.T @ _as_rates(model, _split(model), wish)))
+    rates = _as_rates(model, _split(model), wish)
+    if rates.ndim > 1:
+        raise ModelError(f"wish: shape {rates.shape} found; give one number per rate: {listed(rate_names(model))}")
+    return np.asarray(basis @ (basis.T @ rates))
 
 
 def _coupling(model: Model, q: ArrayLike, split: _Split, keep: str) -> Array:
     """Rows of inertia through which rates push what is to be kept, in units in which rows compare."""
-    if keep not in KEEPS:
-        raise ModelError(f'keep: {keep!r} found; give "attitude" or "pose"')
-    if np.ndim(q) != 1:
-        raise ModelError(f"q: shape {np.shape(q)} found; reaction-null motion takes one state, as bases differ in size")
+    as_choice(keep, KEEPS, "keep")
+    if (shape := as_numbers(q, "q").shape) != (len(model.coordinates),):
+        raise ModelError(f"q: shape {shape} found; reaction-null motion takes one state, as bases differ in size")
     H = mass_matrix(model, q)
     free = SHIFTS[split.base.joint.kind] if keep == "attitude" else 0
     H_b, H_bm = H[np.ix_(split.b, split.b)], H[np.ix_(split.b, split.m)]
@@ -127,13 +129,13 @@ def _base_momentum(model: Model, q: ArrayLike, split: _Split, momentum: Momentum
 
 
 def _as_rates(model: Model, split: _Split, rates: ArrayLike) -> Array:
-    if np.ndim(rates) == 0 and rates == 0:
+    if isinstance(rates, (int, float)) and rates == 0:
         return np.zeros(len(split.m))
     return as_array(rates, tuple(model.velocities[j] for j in split.m), "rates")
 
 
 def _split(model: Model) -> _Split:
-    roots = [link for link in model.links if link.parent < 0]
+    roots = [link for link in as_model(model).links if link.parent < 0]
     if len(roots) != 1:
         names = listed(link.body.name for link in roots)
         raise ModelError(

@@ -6,10 +6,8 @@ import itertools
 import os
 from collections.abc import Callable
 
-import numpy as np
-
 from pliant.dynamics import Prepared
-from pliant.errors import ModelError
+from pliant.states import as_whole
 
 LEAST_WORK = 1000  # rows times velocities that are worth a thread
 
@@ -18,9 +16,7 @@ def thread_count(threads: int | None) -> int:
     """As many as asked for; None: one per core that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
-        raise ModelError(f"threads: {threads!r} found; give a whole number from 1 on, or None for all cores")
-    return int(threads)
+    return as_whole(threads, "threads", advice=", or None for all cores")
 
 
 def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[Prepared, slice], None]) -> None:
@@ -30,12 +26,18 @@ def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[P
     bounds = [rows * k // count for k in range(count + 1)]
     parts = [slice(a, b) for a, b in itertools.pairwise(bounds)]
     if count == 1:
-        job(handle, parts[0])
+        _in_turn(handle, parts[0], job)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(job, *pair) for pair in zip(handle.crew(count)[1:], parts[1:], strict=True)]
-        job(handle, parts[0])
+        others = [pool.submit(_in_turn, *pair, job) for pair in zip(handle.crew(count)[1:], parts[1:], strict=True)]
+        _in_turn(handle, parts[0], job)
         for other in others:
             other.result()
+
+
+def _in_turn(handle: Prepared, part: slice, job: Callable[[Prepared, slice], None]) -> None:
+    """A user may have given the handle to another thread."""
+    with handle.turn:
+        job(handle, part)

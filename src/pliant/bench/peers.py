@@ -186,7 +186,9 @@ def _pliant(serial: Serial) -> Callable[[Setting], Run]:
     model = pliant_model(serial)
 
     def ready(setting: Setting) -> Run:
-        how = {"step": DURATION / setting.steps} if setting.steps else {"rtol": setting.rtol, "atol": setting.atol}
+        how: dict[str, Any] = (
+            {"step": DURATION / setting.steps} if setting.steps else {"rtol": setting.rtol, "atol": setting.atol}
+        )
         end = prepare_run(model, DURATION, integrator=setting.scheme, **how).end
         return lambda: end()[0]
 

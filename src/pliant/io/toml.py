@@ -14,11 +14,11 @@ from typing import Any, get_args
 import pydantic
 
 from pliant.errors import ModelError
-from pliant.files import write_whole
+from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.plain_file import read_plain
 from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
-from pliant.model.messages import explain, listed, shown
+from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
 
@@ -42,7 +42,7 @@ KEYS_AND_QUOTES = re.compile(
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
     """The model in a TOML file. With trust, the Python files of its controllers ("control.py:law") are run."""
-    return checked_model(Path(path), parse_file(Path(path)), trust)
+    return checked_model(as_path(path), parse_file(as_path(path)), trust)
 
 
 def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
@@ -156,7 +156,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     """Write a file from which load_model makes an equal model. Defaults are left out; the file appears whole or not."""
-    path = Path(path)
+    path = as_path(path)
+    if not isinstance(described, Model):
+        raise ModelError(f"save_model: {quoted(described)} is no Model; give a pliant.Model")
     named = tuple(
         dataclasses.replace(controller, function=source_of(controller, path)) for controller in described.controllers
     )

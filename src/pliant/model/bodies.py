@@ -143,7 +143,7 @@ def _inertia(value: Any) -> Any:
     """Three numbers are the diagonal, six are xx, yy, zz, xy, xz, yz (tensor entries), nine or 3x3 the whole tensor."""
     try:
         numbers = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # what a caller's objects do when numpy looks at them
         numbers = np.zeros(0)
     if numbers.shape == (3,):
         return np.diag(numbers).tolist()

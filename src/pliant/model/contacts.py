@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from pliant.errors import ModelError
 from pliant.model.bodies import Place
-from pliant.model.messages import listed, refuse
+from pliant.model.messages import listed, quoted, refuse
 from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described, without_direction
 
 # --- normal laws ----------------------------------------------------------------------------------------------
@@ -252,6 +253,8 @@ class Friction:
 
     def value(self, key: str) -> float:
         """A parameter as given, or its default in this law; 0 where the law has none."""
+        if not isinstance(key, str) or key not in PARAMETERS:
+            raise ModelError(f"key: {quoted(key)} found; give one of {', '.join(PARAMETERS)}")
         given = getattr(self, key)
         return float(dict(self.row.may).get(key, 0.0) if given is None else given)
 

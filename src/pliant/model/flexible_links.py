@@ -14,7 +14,7 @@ from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
 from pliant.model.flexible import Beam, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
-from pliant.model.messages import closest, listed
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import TEXT_OR_OTHER, Vector, described
 from pliant.model.tree import find_frame
@@ -57,6 +57,10 @@ def make_flexible(model: Model, link: str | FlexibleLink, **how: Any) -> Model:
     """The model with one link as a beam: make_flexible(model, "link3", section=..., material=..., modes=2).
 
     Undeformed it has the same mass matrix, frames and places. `how`: the fields of FlexibleLink."""
+    if not isinstance(model, Model):
+        raise ModelError(f"make_flexible: {quoted(model)} is no Model; give a pliant.Model")
+    if isinstance(link, FlexibleLink) and how:
+        raise ModelError(f"make_flexible: {listed(how)} beside a FlexibleLink, which says all itself; change that")
     wanted = link if isinstance(link, FlexibleLink) else FlexibleLink(link, **how)
     body = _find_body(model, wanted.link)
     beam, R = _beam(model, wanted, body)

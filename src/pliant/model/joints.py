@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
+from pliant.errors import ModelError
 from pliant.model.attitudes import TABLES, Attitude, Pose, attitude_matrix
 from pliant.model.bodies import Place
 from pliant.model.contacts import Friction
-from pliant.model.messages import listed, refuse, shown
+from pliant.model.messages import listed, quoted, refuse, shown
 from pliant.model.quantities import (
     ONE_OR_EACH,
     TEXT_OR_OTHER,
@@ -84,6 +85,8 @@ class Limit:
 
     def holds(self, value: float) -> bool:
         """Whether a value lies in the range."""
+        if not isinstance(value, (int, float)) or value != value:
+            raise ModelError(f"value: {quoted(value)} found; give a number")
         return (self.lower is None or self.lower <= value) and (self.upper is None or value <= self.upper)
 
     @property
@@ -202,6 +205,8 @@ class Joint:
 
     def each(self, field: str) -> tuple[Any, ...]:
         """One value of a field per velocity of the joint; what is not given is None."""
+        if not isinstance(field, str) or field not in type(self).__dataclass_fields__:
+            raise ModelError(f"field: {quoted(field)} found; give one of {', '.join(type(self).__dataclass_fields__)}")
         return _spread(getattr(self, field), len(self.row.velocities))
 
     @property

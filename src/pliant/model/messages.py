@@ -76,8 +76,20 @@ def short(word: str) -> str:
 
 def shown(value: Any, most: int = 60) -> str:
     """A value as it may stand in a message: one line, not too long."""
-    text = " ".join((f'"{value}"' if isinstance(value, str) else repr(value)).split())
+    try:
+        text = " ".join((f'"{value}"' if isinstance(value, str) else repr(value)).split())
+    except Exception:  # of a user's own class, or a whole number of many digits
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def quoted(value: Any, most: int = 60) -> str:
+    """As shown, but text as Python writes it: for arguments of calls."""
+    return (
+        repr(value if len(value) <= most else f"{value[: most - 3]}...")
+        if isinstance(value, str)
+        else shown(value, most)
+    )
 
 
 def _is_echo(problem: Any) -> bool:

@@ -64,6 +64,7 @@ def _not_tiny(value: float) -> float:
     return value
 
 
+DEEPEST = 50  # lists in lists
 SMALLEST = 1e-60
 LARGEST = 1e35  # beyond all that is built, and small enough for products of inertias and lengths
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=-LARGEST, le=LARGEST)]
@@ -88,7 +89,12 @@ def described(cls: type[T]) -> type[T]:
 
     Errors of pydantic become ModelError with the place and the allowed values."""
     cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
-    made = pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls)
+    made: type[T] = worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
+    return made
+
+
+def worded(made: Any) -> Any:
+    """With messages of ours. To be done again after pydantic has rebuilt a class, which forgets it."""
     checked: Callable[..., None] = made.__init__
 
     def __init__(self: Any, *args: Any, **fields: Any) -> None:  # noqa: N807
@@ -96,11 +102,11 @@ def described(cls: type[T]) -> type[T]:
             checked(self, *args, **fields)
         except pydantic.ValidationError as error:
             given = dict(zip(_field_names(made), args, strict=False)) | fields
-            raise ModelError(explain(error, _title(cls, given), given)) from None
+            raise ModelError(explain(error, _title(made, given), given)) from None
 
     __init__.__wrapped__ = checked  # type: ignore[attr-defined]
-    made.__init__ = __init__  # type: ignore[method-assign]
-    return made  # type: ignore[return-value]
+    made.__init__ = __init__
+    return made
 
 
 def _title(cls: type, given: dict[str, Any]) -> str:
@@ -144,10 +150,12 @@ def _check_keys(cls: type, given: dict[str, Any]) -> None:
         raise ValueError("\n".join(lines))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """numpy arrays and scalars as lists and numbers, also inside lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        if depth > DEEPEST:
+            raise ValueError(f"found lists in lists, more than {DEEPEST} deep; give plain ones")
+        return [_plain(item, depth + 1) for item in value]
     return value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated, Any, Literal
 
+import pydantic
 from pydantic import BeforeValidator, Field
 
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import Angle, Number, described
+from pliant.model.quantities import Angle, Number, described, worded
 
 
 class _Algebra:
@@ -190,6 +192,12 @@ _Signal = Annotated[
     Field(discriminator="kind"),
 ]
 Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]
+# now that signals are known, of which these are made
+_made_of_others: Any
+for _made_of_others in (Sum, Product):
+    _signature = inspect.signature(_made_of_others)
+    pydantic.dataclasses.rebuild_dataclass(_made_of_others, force=True)
+    worded(_made_of_others).__signature__ = _signature
 
 
 def tables_in(signal: Any) -> tuple[Table, ...]:

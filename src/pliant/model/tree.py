@@ -16,7 +16,7 @@ from pliant.model.attitudes import attitude_matrix
 from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
-from pliant.model.messages import closest, listed
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.rotations import matrix_quaternion
 
 if TYPE_CHECKING:
@@ -132,8 +132,9 @@ def kept_velocities(model: Model, keep: Collection[str], what: str = "keep") -> 
     """Which velocities belong to these joints (or columns); what: the argument that names them."""
     known = [link.joint.name for link in model.links]
     for name in keep:
-        if name not in known and name not in model.velocities:
-            raise ModelError(f"{what}: no joint {name!r}{closest(name, known) or ';'} there are: {listed(known)}")
+        if not isinstance(name, str) or (name not in known and name not in model.velocities):
+            hint = closest(name, known) if isinstance(name, str) else ""
+            raise ModelError(f"{what}: no joint {quoted(name)}{hint or ';'} there are: {listed(known)}")
     chosen = np.zeros(len(model.velocities), bool)
     for link in model.links:
         if link.joint.name in keep:

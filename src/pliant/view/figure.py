@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
+from pliant.model.messages import quoted
 from pliant.result import Result
 from pliant.view.chart import N_COLOURS, Curve, Drawing, decimate, value_range
 from pliant.view.contact_charts import Window
@@ -38,6 +39,11 @@ def plot(
     if len(result.t) == 0:
         raise ModelError("plot: this run has no rows, so there is nothing to draw; its reason says why")
     window = checked_window(result, window)
+    if ax is not None:
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes):
+            raise ModelError(f"plot: ax {quoted(ax)} is no matplotlib Axes; give one, or leave it out")
     if what == "robot":
         return _robot(result, ax, times, magnify)
     if times is not None or magnify != 1:
@@ -54,7 +60,8 @@ def plot(
         if len(drawings) > 1:
             titles = ", ".join(drawing.title for drawing in drawings)
             raise ModelError(
-                f"plot: {what!r} makes {len(drawings)} charts ({titles}); one ax takes one: name less, or leave ax out"
+                f"plot: {quoted(what)} makes {len(drawings)} charts ({titles}); one ax takes one: name less, or leave "
+                "ax out"
             )
         draw_chart(ax, drawings[0])
         return ax

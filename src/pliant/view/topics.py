@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model.columns import command_columns, coordinate_columns, output_columns, velocity_columns
-from pliant.model.messages import closest, listed
+from pliant.model.messages import closest, listed, quoted
 from pliant.result import Result
 from pliant.view.beam_charts import beam_drawings
 from pliant.view.chart import Curve, Drawing
@@ -42,6 +42,8 @@ class Named:
 
 def named_drawings(result: Result, names: Sequence[str], window: Window) -> list[Drawing]:
     """Charts of the columns named, one chart per unit; of one output alone those of the report."""
+    if not names:
+        raise ModelError("plot: an empty list; name at least one column, or leave it out for an overview")
     if len(names) == 1:
         found = [output for output in result.model.outputs if output.name == names[0] and output.name in result.outputs]
         if found and names[0] not in result.model.coordinates:
@@ -59,7 +61,7 @@ def named_drawings(result: Result, names: Sequence[str], window: Window) -> list
             hint = closest(str(name), ["robot", *TOPICS, *known]) or ";"
             columns = [*result.model.coordinates[:6], *result.outputs, *result.energy]
             raise ModelError(
-                f"plot: there is no {name!r}{hint} there are robot, {', '.join(TOPICS)}, and columns by name, "
+                f"plot: there is no {quoted(name)}{hint} there are robot, {', '.join(TOPICS)}, and columns by name, "
                 f"as {listed(columns, 24)}"
             )
     chosen = list(dict.fromkeys(one for name in names for one in known[name]))

@@ -1,0 +1,413 @@
+"""Wrong calls: every callable of the public API, found by looking, with hostile arguments in every place.
+
+The outcome is a ModelError or a SimulationError with a sentence, or an answer without nonsense: never another
+exception, never a crash. A name that is added to pliant.__all__, or a method or parameter of what it makes, is covered
+without a line here; `VALID` only says how a call looks that works, so that one argument at a time can be wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant import PliantError
+
+
+class Rude:
+    """An object at which nobody may look."""
+
+    def _fail(self, *_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("rude")
+
+    __repr__ = __str__ = __array__ = __float__ = __len__ = __iter__ = __getitem__ = __bool__ = __eq__ = _fail
+    __call__ = __fspath__ = __int__ = __index__ = _fail
+    __hash__ = object.__hash__
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+HOSTILE: dict[str, Any] = {
+    "None": None,
+    "text": "x",
+    "empty text": "",
+    "300 characters": "a" * 300,
+    "zero byte": "a\0b",
+    "bytes": b"x",
+    "true": True,
+    "zero": 0,
+    "minus one": -1,
+    "1.5": 1.5,
+    "large": 10**400,
+    "5000 digits": 10**5000,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "complex": 1j,
+    "fraction": Fraction(1, 3),
+    "empty list": [],
+    "nested": [[[]]],
+    "ragged": [[1.0], [1.0, 2.0]],
+    "itself": LOOP,
+    "texts": ["1.0", "2.0"],
+    "numbers": [1.0, 2.0],
+    "Nones": [None, None],
+    "dict": {"a": 1},
+    "set": {1.0, 2.0},
+    "object": object(),
+    "class": int,
+    "function": lambda *_, **__: 1 / 0,
+    "rude": Rude(),
+    "0-d": np.array(1.0),
+    "ints": np.array([1, 2]),
+    "float32": np.zeros(2, np.float32),
+    "short": np.zeros(1),
+    "long": np.zeros(100),
+    "rows": np.zeros((3, 2)),
+    "no rows": np.zeros((0, 2)),
+    "30 dimensions": np.zeros((1,) * 30),
+    "strided": np.zeros((4, 4))[::2, ::2],
+    "backwards": np.arange(2.0)[::-1],
+    "unaligned": np.frombuffer(bytes(17), np.float64, 2, 1),
+    "big-endian": np.zeros(2, ">f8"),
+    "masked": np.ma.array([1.0, 2.0], mask=[False, True]),
+    "matrix": np.ones((2, 2)).view(np.matrix),
+    "objects": np.array([object(), None]),
+    "times": np.zeros(2, "m8[s]"),
+    "records": np.zeros(2, "f8,f8"),
+    "complexes": np.zeros(2, complex),
+    "nans": np.full(2, np.nan),
+    "huge": np.full(2, 1e300),
+}
+# handles do not look at the numbers in arrays that fit
+NOT_LOOKED_AT = {"nans", "huge"}
+
+# --- how calls look that work -----------------------------------------------------------------------------------------
+
+
+def arm() -> pliant.Model:
+    """Two hinges; as many numbers as most of the hostile arrays have."""
+    bodies = [pliant.Body(name, shape=pliant.Rod(1.0, 0.05), mass=1.0) for name in ("upper", "lower")]
+    joints = [
+        pliant.Joint("shoulder", "revolute", "upper", q0=0.3),
+        pliant.Joint("elbow", "revolute", "lower", parent=pliant.Frame("upper", (1.0, 0, 0)), damping=0.1),
+    ]
+    return pliant.Model("arm", bodies, joints, gravity=(0, -9.81, 0), duration=0.02)
+
+
+def whip() -> pliant.Model:
+    """A beam under a controller that falls on a floor, with an output of every room."""
+    blade = pliant.Beam(
+        "blade", 1.0, pliant.Material(7e10, 2700.0), pliant.Rectangle(0.004, 0.03), bending_y=pliant.Bending(1)
+    )
+    floor = pliant.Contact(
+        "floor", pliant.NormalLaw("hertz", 1e5), pliant.Plane(normal=(0, 1, 0), offset=-0.001), points=("tip",)
+    )
+    return pliant.Model(
+        "whip",
+        [blade],
+        [pliant.Joint("hinge", "revolute", "blade")],
+        gravity=(0, -9.81, 0),
+        frames=[pliant.Frame("blade", (1.0, 0, 0), name="tip")],
+        contacts=[floor],
+        outputs=[
+            pliant.Output("tip_motion", "tip", "position"),
+            pliant.Output("push", "floor", "contact"),
+            pliant.Output("root", "tip", "stress"),
+        ],
+        controllers=[pliant.Controller("servo", 0.01, ("hinge",), lambda t, measured: [0.0])],
+        duration=0.03,
+    )
+
+
+def space_robot() -> pliant.Model:
+    hull = pliant.Body("hull", 10.0, inertia=(1.0, 1.0, 1.0))
+    arm = [pliant.Body(name, shape=pliant.Rod(1.0, 0.05), mass=1.0) for name in ("upper", "lower")]
+    joints = [
+        pliant.Joint("shoulder", "revolute", "upper", parent="hull"),
+        pliant.Joint("elbow", "revolute", "lower", parent=pliant.Frame("upper", (1.0, 0, 0)), q0=0.5),
+    ]
+    return pliant.Model("robot", [hull, *arm], joints, base="floating", gravity=(0, 0, 0))
+
+
+class Ready:
+    """What the calls take and are made on; once for all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.arm, self.whip, self.four_bar = folder, arm(), whip(), pliant.load("four-bar")
+        self.result, self.runs = pliant.simulate(self.whip), pliant.simulate_many(self.arm, q0=np.zeros((2, 2)))
+        self.prepared, self.run = pliant.prepare(self.arm), pliant.prepare_run(self.arm)
+        self.state = self.result.state_at(self.result.t)
+        pliant.save_model(self.arm, folder / "arm.toml")
+        self.on_loops = pliant.assemble(self.four_bar)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "made"
+
+
+MATERIAL, SECTION, ROD = pliant.Material(7e10, 2700.0), pliant.Rectangle(0.004, 0.03), pliant.Rod(1.0)
+# by the name of the parameter, for all calls
+USUAL: dict[str, Callable[[Ready], Any]] = {
+    "model": lambda ready: ready.arm,
+    "models": lambda ready: ready.arm,
+    "q": lambda ready: np.array([0.1, 0.2]),
+    "v": lambda ready: np.array([0.3, 0.4]),
+    "vdot": lambda ready: np.array([0.3, 0.4]),
+    "tau": lambda ready: np.array([0.3, 0.4]),
+    "t": lambda ready: 0.01,
+    "frame": lambda ready: "lower",
+    "name": lambda ready: "some",
+    "material": lambda ready: MATERIAL,
+    "section": lambda ready: SECTION,
+    "length": lambda ready: 1.0,
+    "radius": lambda ready: 0.1,
+    "width": lambda ready: 0.1,
+    "height": lambda ready: 0.1,
+    "outer_radius": lambda ready: 0.1,
+    "mass": lambda ready: 1.0,
+    "beam": lambda ready: "blade",
+}
+# of one call: its other arguments, and where the usual ones do not do
+SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
+    "load": lambda ready: {"case_or_file": ready.folder / "arm.toml"},
+    "load_grid": lambda ready: {"case_or_file": "two-link-arm"},
+    "load_model": lambda ready: {"path": ready.folder / "arm.toml"},
+    "save_model": lambda ready: {"described": ready.arm, "path": ready.folder / "saved.toml"},
+    "free_velocity": lambda ready: free(ready) | {"rates": [0.1, 0.2]},
+    "rate_names": lambda ready: {"model": space_robot()},
+    "generalised_jacobian": lambda ready: free(ready),
+    "reaction_null_basis": lambda ready: free(ready),
+    "reaction_null_projector": lambda ready: free(ready),
+    "reaction_null_velocity": lambda ready: free(ready) | {"wish": [0.1, 0.2]},
+    "assemble": lambda ready: {"model": ready.four_bar, "q": ready.on_loops[0], "v": ready.on_loops[1]},
+    "mobility": lambda ready: {"model": ready.four_bar, "q": ready.on_loops[0]},
+    "closed_motion": lambda ready: {
+        "model": ready.four_bar,
+        "given": {ready.four_bar.links[0].joint.name: (float(ready.on_loops[0][0]), 0.1, 0.0)},
+        "q": ready.on_loops[0],
+        "t": None,
+    },
+    "motor_forces": lambda ready: {
+        "model": ready.four_bar,
+        "q": ready.on_loops[0],
+        "v": 0.0 * ready.on_loops[1],
+        "vdot": 0.0 * ready.on_loops[1],
+        "motors": [ready.four_bar.links[0].joint.name],
+    },
+    "equilibrium": lambda ready: {"q": [-1.5, 0.0]},
+    "make_flexible": lambda ready: {
+        "model": ready.arm,
+        "link": "upper",
+        "section": pliant.Circle(0.005),
+        "material": MATERIAL,
+    },
+    "attitude": lambda ready: {"value": [0, 0, 0, 1]},
+    "Model": lambda ready: {"bodies": [pliant.Body("some", 1.0, inertia=(1, 1, 1))]},
+    "Body": lambda ready: {"inertia": (1.0, 1.0, 1.0)},
+    "Box": lambda ready: {"size": (1.0, 1.0, 1.0)},
+    "AxisAngle": lambda ready: {"axis": (0, 0, 1), "angle": 0.1},
+    "EulerAngles": lambda ready: {"euler": "zyx", "angles": (0.1, 0, 0)},
+    "RotationVector": lambda ready: {"rotation_vector": (0.1, 0, 0)},
+    "Crossing": lambda ready: {"of": "elbow"},
+    "Output": lambda ready: {"of": "lower", "quantity": "position"},
+    "Controller": lambda ready: {"period": 0.1, "joints": ("elbow",), "function": print},
+    "Surface": lambda ready: {"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0)], "faces": [(0, 1, 2)]},
+    "Frame": lambda ready: {"body": "lower"},
+    "PointMass": lambda ready: {"x": 0.5},
+    "Material": lambda ready: {"young": 7e10, "density": 2700.0},
+    "RoundTube": lambda ready: {"inner_radius": 0.05},
+    "BoxTube": lambda ready: {"wall": 0.01},
+    "GivenSection": lambda ready: {"area": 1e-4, "second_moment_y": 1e-9, "second_moment_z": 1e-9},
+    "TaperedSection": lambda ready: {"sections": (SECTION, SECTION)},
+    "FlexibleLink": lambda ready: {"link": "upper"},
+    "Joint": lambda ready: {"kind": "revolute", "child": "lower"},
+    "Contact": lambda ready: {"normal": pliant.NormalLaw("hertz", 1e5), "points": ("lower",)},
+    "NormalLaw": lambda ready: {"law": "hertz", "stiffness": 1e5},
+    "Hertz": lambda ready: {"young": 7e10},
+    "Friction": lambda ready: {"law": "coulomb", "mu_k": 0.3},
+    "Loop": lambda ready: {"kind": "revolute", "first": "lower", "second": "world"},
+    "Constant": lambda ready: {"value": 1.0},
+    "Step": lambda ready: {"time": 1.0},
+    "Ramp": lambda ready: {"start": 0.0, "end": 1.0},
+    "Cycloid": lambda ready: {"start": 0.0, "end": 1.0},
+    "Chirp": lambda ready: {"end": 1.0, "omega1": 1.0},
+    "Table": lambda ready: {"times": (0.0, 1.0), "values": (0.0, 1.0)},
+    "Sum": lambda ready: {"terms": (1.0, 2.0)},
+    "Product": lambda ready: {"factors": (1.0, 2.0)},
+    "Result.along": lambda ready: {"quantity": "strain"},
+    "Result.attitude": lambda ready: {"of": "blade"},
+    "Result.column": lambda ready: {"name": "hinge"},
+    "Result.save": lambda ready: {"path": ready.path},
+    "Result.report": lambda ready: {"path": ready.path},
+    "Result.to_csv": lambda ready: {"path": ready.path},
+    "Result.to_mat": lambda ready: {"path": ready.path},
+    "Result.video": lambda ready: {"path": ready.folder / "made.gif", "fps": 2.0, "speed": 0.03, "size": (64, 64)},
+    "Result.plot": lambda ready: {"what": "hinge"},
+    "Runs.model": lambda ready: {"i": 0},
+    "Runs.result": lambda ready: {"i": 0},
+    "Prepared.crew": lambda ready: {"count": 2},
+    "Prepared.failure": lambda ready: {"status": 1},
+    "Prepared.frame_row": lambda ready: {"name": "lower"},
+    "Prepared.energies": lambda ready: {"q": np.zeros((2, 2)), "v": np.zeros((2, 2))},
+    "Prepared.momentum_drift": lambda ready: {"q": np.zeros((2, 2)), "v": np.zeros((2, 2))},
+    "Prepared.mass_centres": lambda ready: {"q": np.zeros((2, 2))},
+    "Prepared.placements": lambda ready: {"q": np.zeros((2, 2))},
+    "Prepared.start_phase": lambda ready: {"y": ready.run.memory.y.copy()},
+    "Prepared.outputs": lambda ready: recorded(ready),
+    "Prepared.record": lambda ready: recorded(ready) | {"rows": ready.prepared.packed.outputs},
+    "Joint.each": lambda ready: {"field": "damping"},
+    "Limit.holds": lambda ready: {"value": 0.5},
+    "Friction.value": lambda ready: {"key": "mu_k"},
+    "PreparedRun.check_start": lambda ready: {"q0": np.zeros(2), "v0": np.zeros(2)},
+    "PreparedRun.sweep": lambda ready: {
+        "q0": np.zeros((2, 2)),
+        "v0": np.zeros((2, 2)),
+        "stop": np.zeros(1, np.int64),
+    },
+}
+# **settings: what may stand there, and the function that has it in its signature
+OPEN: dict[str, Any] = {
+    "load": (),
+    "load_grid": ("duration",),
+    "simulate_many": pliant.simulate,
+    "prepare_run": pliant.simulate,
+    "PreparedRun": pliant.simulate,
+    "make_flexible": pliant.FlexibleLink,
+}
+# made by pliant, not by its users: they hold what they are given
+HOLDERS = {"Result", "Runs"}
+
+
+def free(ready: Ready) -> dict[str, Any]:
+    model = space_robot()
+    return {"model": model, "q": model.q0}
+
+
+def recorded(ready: Ready) -> dict[str, Any]:
+    y = ready.run.memory.y[None, :].copy()
+    phases = pliant.simulate(ready.arm, 0.001).phases
+    return {"t": np.zeros(1), "y": y, "inputs": np.zeros((1, 0)), "phases": phases}
+
+
+# --- every call, by looking -------------------------------------------------------------------------------------------
+
+
+def public_calls() -> Iterator[str]:
+    """Names in pliant, and methods of its classes that are no plain data."""
+    for name in pliant.__all__:
+        thing = getattr(pliant, name)
+        if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):
+            continue
+        if name not in HOLDERS:
+            yield name
+        if inspect.isclass(thing):
+            for method, function in inspect.getmembers(thing, inspect.isfunction):
+                if not method.startswith("_") and len(inspect.signature(function).parameters) > 1:
+                    yield f"{name}.{method}"
+
+
+def find_call(name: str, ready: Ready) -> Callable[..., Any]:
+    owners = {
+        "Result": ready.result,
+        "Runs": ready.runs,
+        "Prepared": ready.prepared,
+        "PreparedRun": ready.run,
+        "Joint": ready.arm.joints[0],
+        "Limit": pliant.Limit(-1.0, 1.0),
+        "Friction": pliant.Friction("coulomb", 0.3),
+    }
+    if name == "Result.report":
+        return pliant.simulate(ready.arm).report  # a page with beams takes a second
+    owner, _, method = name.rpartition(".")
+    if not owner:
+        return getattr(pliant, method)
+    assert owner in owners, f"say which {owner} the method {name} is tried on"
+    return getattr(owners[owner], method)
+
+
+def parameters(name: str, call: Callable[..., Any]) -> list[str]:
+    found = inspect.signature(call).parameters.values()
+    names = [each.name for each in found if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    if len(names) < len(found):
+        assert name in OPEN, f"say which settings {name} takes"
+        more = OPEN[name]
+        names += [key for key in (inspect.signature(more).parameters if callable(more) else more) if key not in names]
+        names.append("no_such_setting")
+    return names
+
+
+def valid(name: str, call: Callable[..., Any], ready: Ready) -> dict[str, Any]:
+    """Arguments with which the call works."""
+    found = inspect.signature(call).parameters.values()
+    special = SPECIAL[name](ready) if name in SPECIAL else {}
+    usual = {each.name: USUAL[each.name](ready) for each in found if each.name in USUAL and each.name not in special}
+    missing = [
+        each.name
+        for each in found
+        if each.default is each.empty and each.name not in special | usual and each.kind is not each.VAR_KEYWORD
+    ]
+    assert not missing, f"say how a call of {name} looks that works: {missing}"
+    return usual | special
+
+
+def is_sane(answer: Any, depth: int = 0) -> bool:
+    """Whether an answer holds only finite numbers, as far as it holds numbers."""
+    if isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
+        return bool(np.all(np.isfinite(answer)))
+    if isinstance(answer, (float, complex)):
+        return bool(np.isfinite(answer))
+    if depth < 3 and isinstance(answer, (tuple, list)):
+        return all(is_sane(each, depth + 1) for each in answer)
+    if depth < 3 and isinstance(answer, dict):
+        return all(is_sane(each, depth + 1) for each in answer.values())
+    if depth < 3 and dataclasses.is_dataclass(answer) and not isinstance(answer, pliant.Model | pliant.Runs):
+        return all(is_sane(getattr(answer, field.name), depth + 1) for field in dataclasses.fields(answer))
+    return True
+
+
+def outcome(call: Callable[..., Any], given: dict[str, Any], may_be_infinite: bool) -> str:
+    """What is wrong with the outcome, or nothing."""
+    try:
+        answer = call(**given)
+    except PliantError as error:
+        words = str(error)
+        return "" if len(words) > 15 and " " in words and len(words) < 6000 else f"no sentence: {words[:200]!r}"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:150]!r}"
+    return "" if may_be_infinite or is_sane(answer) else "an answer that is not finite"
+
+
+def owner_is_handle(name: str) -> bool:
+    return name.partition(".")[0] in ("Prepared", "PreparedRun")
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Ready:
+    return Ready(tmp_path_factory.mktemp("calls"))
+
+
+@pytest.mark.parametrize("name", list(public_calls()))
+def test_hostile_arguments_are_answered_or_refused_with_a_sentence(
+    name: str, ready: Ready, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ready.folder)  # names of files among the hostile ones
+    monkeypatch.setattr("pliant.view.report.plotly_script", str)  # 5 MB a page
+    call = find_call(name, ready)
+    works = valid(name, call, ready)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert outcome(call, works, may_be_infinite=False) == "", works
+        wrong = {
+            f"{place}={what}": found
+            for place in parameters(name, call)
+            for what, value in HOSTILE.items()
+            if (found := outcome(call, works | {place: value}, what in NOT_LOOKED_AT and owner_is_handle(name)))
+        }
+    assert not wrong, "\n" + "\n".join(f"{name}({where}): {found}" for where, found in wrong.items())
