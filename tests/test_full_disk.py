@@ -173,6 +173,14 @@ def test_a_command_whose_output_finds_no_place_says_so(arguments):
     assert done.stderr == "pliant: the output of the command cannot be written: No space left on device\n"
 
 
+def test_a_command_whose_output_is_closed_does_its_work(tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m pliant modes --out {tmp_path} >&- 2>&-"], timeout=120, check=False
+    )
+    assert done.returncode == 0
+    assert os.listdir(tmp_path) == ["modes.svg"]
+
+
 # --- what is no file ------------------------------------------------------------------------------------------------
 
 

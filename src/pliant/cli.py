@@ -407,14 +407,16 @@ def _short(value: Any) -> str:
 
 def main() -> None:
     """Entry point: a user's mistake exits with 2, a breakdown with 1, both without traceback."""
+    # closed by whoever called
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     try:
         if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
             in_bash(lambda: app(prog_name="pliant"), os.environ)
         try:
             app(prog_name="pliant")
         finally:
-            if sys.stdout is not None:  # closed by the caller
-                sys.stdout.flush()
+            sys.stdout.flush()
     except ModelError as error:
         print(f"pliant: {error}", file=sys.stderr)
         sys.exit(2)
@@ -434,8 +436,7 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else "the output of the command cannot be written: "
         print(f"pliant: {where}{error.strerror or error}", file=sys.stderr)
         # what is still to be printed finds no place either
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
