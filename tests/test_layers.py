@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "pliant"
-LEAVES = {"pliant.errors", "pliant.files", "pliant.methods"}
+LEAVES = {"pliant.errors", "pliant.files", "pliant.methods", "pliant.diagnostics"}
 
 # room -> what it may import of pliant (prefixes) and of others
 ROOMS = {

@@ -13,7 +13,7 @@ _HOME = {
     "pliant.prepared_run": ("prepare_run", "PreparedRun"),
     "pliant.many_runs": ("simulate_many", "Runs"),
     "pliant.result": ("Result",),
-    "pliant.errors": ("PliantError", "ModelError", "SimulationError"),
+    "pliant.errors": ("PliantError", "ModelError", "SimulationError", "AccuracyWarning"),
     "pliant.dynamics": ("prepare", "Prepared"),
     "pliant.calls": (
         "forward_dynamics",

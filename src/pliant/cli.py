@@ -374,7 +374,7 @@ def print_outcome(outcome: Any) -> None:
             print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
         if len(finding.rows) <= MOST_ROWS:
             print_table(finding.columns, finding.rows)
-    for words in result.warnings:
+    for words in (*result.warnings, *outcome.other_warnings):
         print(f"warning: {words}")
     print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
     print(

@@ -344,13 +344,26 @@ class Prepared:
 
     def record(self, rows: Any, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
         """Columns of OUTPUT rows along sorted times t, each in the phase that is valid from it on."""
-        from pliant.kernels import _jit, outputs
+        from pliant.kernels import outputs
 
         if not isinstance(rows, np.ndarray) or rows.dtype != OUTPUT:
             raise ModelError(f"rows: {quoted(rows)} found; give OUTPUT rows of this model's tables")
+        return self._along(outputs.record_outputs, rows, int(rows["count"].sum()), t, y, inputs, phases)
+
+    def check_friction(self, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
+        """(rows, 3) of kernels/friction_check.py: what drives, its power [W], stick forces over their bounds."""
+        from pliant.kernels import friction_check
+
+        return self._along(friction_check.check_friction, self.packed.outputs[:0], 3, t, y, inputs, phases)
+
+    def _along(
+        self, record: Any, rows: Any, n_columns: int, t: Array, y: Array, inputs: Array, phases: Phases
+    ) -> Array:
+        """Columns that a RECORD kernel fills along sorted times t, each in the phase that is valid from it on."""
+        from pliant.kernels import _jit
+
         t, y, inputs = self._recorded(t, y, inputs, phases)
-        out = np.full((len(t), int(rows["count"].sum())), np.nan)
-        kernel = _jit.entry(outputs.record_outputs)
+        out, kernel = np.full((len(t), n_columns), np.nan), _jit.entry(record)
         with self.turn:
             for part, phase in phases.segments(t):
                 self.work.phase[:] = phase

@@ -30,6 +30,10 @@ class SimulationError(PliantError, RuntimeError):
     """A computation that broke down. The command line exits with 1."""
 
 
+class AccuracyWarning(UserWarning):
+    """A run whose figures should not be believed as they stand; Result.warnings has the same words."""
+
+
 ADVICE = {
     "DONE": "",
     "STOPPED": "{who}, as the model asks",

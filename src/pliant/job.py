@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from pliant.alpha_family import ALPHA_OPTIONS
 from pliant.cases.case import Case, Figure, Finding, Setting, unknown_key
-from pliant.errors import ModelError, PliantError
+from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
@@ -74,6 +75,7 @@ class Outcome:
     figures: dict[str, float]
     findings: tuple[Finding, ...] = ()
     reasons: tuple[str, ...] = ()  # of the runs that did not come to their end
+    other_warnings: tuple[str, ...] = ()  # of the runs with a label
 
     @property
     def figure_table(self) -> dict[str, Figure]:
@@ -145,7 +147,9 @@ def prepare_job(
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
     """Simulate (once, or every variant of the case), work out the figures, write the files."""
     try:
-        return _run(job, progress)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the command prints them itself
+            return _run(job, progress)
     except PliantError:
         # found only now, as a start inside a plane or a full disk is: leave nothing behind
         with suppress(OSError):
@@ -175,7 +179,8 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     for finding in findings:
         figures |= dict(finding.figures)
     reasons = tuple(f"{label} {result.reason}" for label, result in results.items() if not result.is_ok)
-    outcome = Outcome(job, results[first], figures, findings, reasons)
+    heard = tuple(f"{label}: {words}" for label in others for words in results[label].warnings)
+    outcome = Outcome(job, results[first], figures, findings, reasons, heard)
     _write(outcome, results)
     return outcome
 

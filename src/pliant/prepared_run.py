@@ -111,7 +111,9 @@ class PreparedRun:
             recorded, status, reason = drive(self._run, progress, status)
         recorded.take(self.memory)
         events, t = events_of(self.handle, recorded.log), float(self.memory.loop[0].t)
-        return status, reason or why(self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q])
+        return status, reason or why(
+            self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.loop[0].target)
+        )
 
     def check_start(self, q0: Array, v0: Array) -> None:
         """Hard limits must hold, and no point may be inside its plane."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.controllers import heard
+from pliant.diagnostics import Diagnostic, diagnose
 from pliant.errors import ModelError
 from pliant.files import as_path
 from pliant.model.messages import quoted
@@ -87,11 +88,11 @@ class Dense:
     terms: Array  # (pieces, terms, n_y)
 
 
-# beyond these bending is not small
-BENDING_LIMITS = {
-    "deflection_ratio": (0.1, "the deflection of a beam over its length"),
-    "section_angle": (0.2, "the angle of a beam's section [rad]"),
-}
+def energy_error(energy: dict[str, Array], scale: float) -> Array:
+    """|E - E0 - works| over the energy that moved, per row: the one formula of audit and page."""
+    total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
+    works = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
+    return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0.0 else 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +126,12 @@ class Result:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What one should know before believing the figures."""
-        found = []
-        for key, (limit, words) in BENDING_LIMITS.items():
-            if self.audit.get(key, 0.0) > limit:
-                found.append(
-                    f"{words} reached {self.audit[key]:.3g}; the theory of small bending holds up to about {limit}"
-                )
-        return tuple(found)
+        return tuple(finding.words for finding in self.diagnostics)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The same with how bad each is: level "warning" or "wrong"."""
+        return diagnose(self.audit, self.settings)
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, v) at any time of the run, from the dense output; t a number or an array."""

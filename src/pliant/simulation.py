@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import errno
 import time
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.assembly import give_multipliers, singular_loop, start_on_loops
+from pliant.audit import audit_run
 from pliant.auto_choice import words_for
-from pliant.beams.bending_range import largest_bending
 from pliant.closing import closing_of, without_idle
 from pliant.contact_log import contact_log
 from pliant.controllers import heard
 from pliant.dynamics import Prepared, prepare
-from pliant.errors import failure_advice
-from pliant.loop_conditions import Loops
-from pliant.model.flexible import Beam
+from pliant.errors import AccuracyWarning, failure_advice
 from pliant.model.model import Model
 from pliant.options import check_options, check_room
 from pliant.prestretch import prestretched
@@ -147,8 +146,11 @@ def _result(
     phases = recorded.phase_history()
     if not reason:
         n_q = len(model.coordinates)
-        reason = why(handle, status, float(loop.t), events, rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q])
-    audit = _audit(handle, rows)
+        start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
+        reason = why(handle, status, float(loop.t), events, start, end, int(loop.target))
+    t, _, _, inputs, energy = _split(handle, rows)
+    y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
+    audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
     if recorded.log:
         audit["event_error"] = float(loop.event_error)
     contacts = contact_log(handle, rows, dense, phases, recorded.log)
@@ -165,7 +167,7 @@ def _result(
         **_newton_stats(run),
         **walls,
     }
-    return Result(
+    result = Result(
         model,
         t,
         q,
@@ -185,6 +187,9 @@ def _result(
         commands,
         tuple(run.integrators),
     )
+    for words in result.warnings:
+        warnings.warn(words, AccuracyWarning, stacklevel=3)
+    return result
 
 
 def _newton_stats(run: Run) -> dict[str, int]:
@@ -204,20 +209,6 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
     for k, kind in enumerate(handle.system.quadratures):
         energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
     return t[:, 0].copy(), q, v, inputs.copy(), energy
-
-
-def _audit(handle: Prepared, rows: Array) -> dict[str, float]:
-    """What a run can say about its own errors, from its accepted steps."""
-    _, q, v, _, energy = _split(handle, rows)
-    audit = {"energy_residual": energy_residual(energy), "constraint_drift": _drift(handle, q, v)}
-    if handle.conserves_momentum():
-        audit["momentum_drift"] = handle.momentum_drift(q, v)
-    bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
-    bending = [largest_bending(beam, d) for beam, d in bent if beam.n_modes]
-    if bending:
-        audit["deflection_ratio"] = max(ratio for ratio, _ in bending)
-        audit["section_angle"] = max(angle for _, angle in bending)
-    return audit
 
 
 def status_word(status: Status) -> str:
@@ -242,16 +233,21 @@ BREAKDOWNS = (
 )
 
 
-def why(handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array) -> str:
-    """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that."""
+def why(
+    handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array, target: int
+) -> str:
+    """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that.
+    target: the event that its last step was to end on."""
     if status in BREAKDOWNS and handle.model.loops and handle.closure.method.name != "springs":
         name = singular_loop(handle, start, end)
         if name is not None:
             return failure_advice(Status.SINGULAR_LOOP, t, name)
-    return failure_advice(status, t, culprit(handle, status, events))
+    return failure_advice(status, t, culprit(handle, status, events, target))
 
 
-def culprit(handle: Prepared, status: Status, events: tuple[Event, ...]) -> str:
+def culprit(handle: Prepared, status: Status, events: tuple[Event, ...], target: int) -> str:
+    if status == Status.EVENT_MISSED:
+        return handle.packed.event_names[target] or "a change of friction or contact"
     if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
         return events[-1].name
     return handle.model.links[int(handle.work.run[0].body)].body.name
@@ -270,25 +266,3 @@ def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:
         y[:, four] /= np.linalg.norm(y[:, four], axis=1, keepdims=True)
     held = rows[np.searchsorted(rows[:, 0], times, side="right") - 1, 1 + y.shape[1] :]
     return np.column_stack([times, y, held])
-
-
-def energy_residual(energy: dict[str, Array]) -> float:
-    """max |E - E0 - works| / max (T + V_elastic + |V_gravity - V_gravity(0)|)."""
-    total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
-    works = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-    scale = np.max(energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0]))
-    # of what stays at rest the rounding of its potential energy is no error
-    scale = max(scale, 1e-8 * np.max(np.abs(energy["gravity"])))
-    error = np.max(np.abs(total - total[0] - works))
-    return float(error / scale) if scale > 0 else float(error)
-
-
-def _drift(handle: Prepared, q: Array, v: Array) -> float:
-    """How far quaternions are from unit length, and loops from closed, as a part of the model's size."""
-    drift = 0.0
-    for four in handle.model.quaternions:
-        drift = max(drift, float(np.max(np.abs(np.linalg.norm(q[:, four], axis=1) - 1.0))))
-    if handle.model.loops:
-        loops = Loops(handle)
-        drift = max(drift, float(np.max(np.abs(loops.errors(q, v)[0]) / loops.scales)))
-    return drift

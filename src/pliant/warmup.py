@@ -43,6 +43,7 @@ HALVES = (
         (
             "closures.multipliers",
             "closures.given",
+            "friction_check",
             "formulations.gibbs_appell",
             "integrators.radau",
             "integrators.generalised_alpha",

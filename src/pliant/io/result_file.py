@@ -83,6 +83,7 @@ def save_summary(
         "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
         "status": result.status,
         "reason": result.reason,
+        "warnings": [{"level": found.level, "words": found.words} for found in result.diagnostics],
         "findings": findings,
     }
     write_whole(path, json.dumps(plain(summary), indent=2) + "\n")

@@ -1,6 +1,6 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
-from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel
+from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import add, mat, mul, mul_t, put, put_mat, scale, vec
 from pliant.kernels.closures.conditions import loop_wrench
 from pliant.kernels.contact.gather import load_states
@@ -136,6 +136,22 @@ def fill_output(system, work, q, v, output, out):
             out[c + k] = joint_force(system, work, q, v, kind, i + k)
 
 
+@routine
+def look_at_row(system, work, t, y, inputs):
+    """Forces, accelerations and reactions of a recorded row, in the phase of work."""
+    n_q, n_v = system.world[0].n_q, system.world[0].n_v
+    q, v = y[:n_q], y[n_q : n_q + n_v]
+    work.run[0].segment = t
+    for k in range(len(work.inputs)):
+        work.inputs[k] = inputs[k]
+    load_states(system, work, y)
+    if system.world[0].has_drives:
+        impose_motion(system, work, t, q, v)
+    call_state(work.run[0].prepare, (system, work, t, q, v))
+    place(system, work)
+    return call_acceleration(work.run[0].solve, (system, work, q, v, work.vdot, work.reaction))
+
+
 @kernel(RECORD)
 def record_outputs(system, work, t, y, inputs, outputs, out):
     """out[row] = all outputs of every row; stops at the first row whose accelerations cannot be found."""
@@ -143,15 +159,7 @@ def record_outputs(system, work, t, y, inputs, outputs, out):
     count_contacts(system, work)
     for row in range(len(t)):
         q, v = y[row, :n_q], y[row, n_q : n_q + n_v]
-        work.run[0].segment = t[row]
-        for k in range(len(work.inputs)):
-            work.inputs[k] = inputs[row, k]
-        load_states(system, work, y[row])
-        if system.world[0].has_drives:
-            impose_motion(system, work, t[row], q, v)
-        call_state(work.run[0].prepare, (system, work, t[row], q, v))
-        place(system, work)
-        status = call_acceleration(work.run[0].solve, (system, work, q, v, work.vdot, work.reaction))
+        status = look_at_row(system, work, t[row], y[row], inputs[row])
         if status != Status.OK:
             return status
         accelerate(system, work, work.vdot)

@@ -14,6 +14,7 @@ STATUS = {
     "interrupted": ("warn", "Interrupted", "The run was interrupted; what was reached is shown."),
     "failed": ("bad", "Failed", "The run broke down; what was reached is shown."),
 }
+LEVELS = {"warning": ("warn", "Mind"), "wrong": ("bad", "Do not believe")}
 
 
 def outcome(result: Result) -> str:
@@ -23,8 +24,9 @@ def outcome(result: Result) -> str:
     return (
         f'<p class="status {css}"><strong>{escape(word)}.</strong> <span>{escape(reason)}</span></p>\n'
         + "".join(
-            f'<p class="status warn"><strong>Mind.</strong> <span>{escape(sentence(words))}</span></p>\n'
-            for words in result.warnings
+            f'<p class="status {LEVELS[found.level][0]}"><strong>{LEVELS[found.level][1]}.</strong> '
+            f"<span>{escape(sentence(found.words))}</span></p>\n"
+            for found in result.diagnostics
         )
         + _facts(result)
     )

@@ -13,7 +13,7 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
 from pliant.model.model import Output
-from pliant.result import Result
+from pliant.result import Result, energy_error
 from pliant.view.svg import Array
 
 FINE = 800  # points of the uniform grid on which curves of the state are drawn
@@ -140,11 +140,7 @@ class Quantities:
     @cached_property
     def energy_error(self) -> Array:
         """|E - E0 - works| relative to the energy that moved, per row; its maximum is the audit's energy_residual."""
-        energy, total = self.result.energy, self.total
-        works = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-        moved = energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0])
-        scale = float(np.max(moved))
-        return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0 else 1.0))
+        return energy_error(self.result.energy, self.result.audit.get("energy_scale", 1.0))
 
     def rows(self, values: Array) -> tuple[Array, Array]:
         """What is known at the rows only."""

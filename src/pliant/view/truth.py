@@ -23,6 +23,13 @@ AUDIT = {
         "It measures the time integration: the smaller, the better.",
         "",
     ),
+    "energy_scale": ("The energy that moved, to which the residual is related.", "J"),
+    "friction_drive": (
+        "Friction with the motion, as a part of force times speed: it takes power, so this is 0 but for rounding.",
+        "",
+    ),
+    "friction_power": ("The largest power that friction gave to the motion.", "W"),
+    "stick_load": ("Largest force that held a sticking contact or joint, over what friction can hold there.", ""),
     "momentum_drift": (
         "Change of linear or angular momentum, which must not change here, relative to the bodies' own momenta.",
         "",

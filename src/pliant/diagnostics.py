@@ -1,0 +1,81 @@
+"""What the audit of a run says to its user: nothing, a warning, or that the figures are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+WARNING, WRONG = "warning", "wrong"
+
+# energy, momentum: multiples of rtol that may be believed; those of a run with fixed steps, which promises nothing
+PROMISED, WRONG_BY = 1e3, 1e5
+LEAST_PROMISE = 1e-9  # rounding, and error constants of loose problems
+LARGEST_LOSS = 0.02  # amber at any tolerance ..
+LARGEST_WRONG = 0.2  # .. and red
+OPEN, WIDE_OPEN = 1e-6, 1e-3  # loops, as a part of the model's size
+DRIVEN = 1e-6  # of force times speed: friction with the motion
+OVERLOADED = 1.0 + 1e-5  # stick force over its bound
+BENDING = {
+    "deflection_ratio": (0.1, "the largest deflection of a beam over its length"),
+    "section_angle": (0.2, "the largest angle of a beam's section (rad)"),
+}
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding: how bad it is (WARNING or WRONG), and in words."""
+
+    level: str
+    words: str
+
+
+def diagnose(audit: Mapping[str, float], settings: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+    """What one should know before believing the figures of a run."""
+    return tuple(_findings(audit, settings))
+
+
+def _findings(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    yield from _balances(audit, settings)
+    if not audit.get("friction_drive", 0.0) <= DRIVEN:
+        yield Diagnostic(
+            WRONG,
+            f"friction pushes along the motion somewhere (up to {audit['friction_drive']:.2g} of force times speed), "
+            "which it never does; the motion from there on is wrong: please report the model",
+        )
+    if not audit.get("stick_load", 0.0) <= OVERLOADED:
+        yield Diagnostic(
+            WARNING,
+            f"a stick force reached {audit['stick_load']:.6g} times what friction can hold; its release was missed: "
+            "give a shorter max_step or a smaller rtol",
+        )
+    drift = audit.get("constraint_drift", 0.0)
+    if settings.get("closure") != "springs" and not drift <= OPEN:
+        yield Diagnostic(
+            WARNING if drift <= WIDE_OPEN else WRONG,
+            f"loops or attitudes have drifted by {drift:.2g} of the model's size; give a smaller rtol or step",
+        )
+    for key, (limit, words) in BENDING.items():
+        if audit.get(key, 0.0) > limit:
+            yield Diagnostic(
+                WARNING, f"{words} reached {audit[key]:.3g}; the theory of small bending holds up to about {limit}"
+            )
+
+
+def _balances(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Energy and momentum, against what the tolerance promises."""
+    is_fixed = settings.get("step") is not None
+    promise = max(LEAST_PROMISE, 1e-8 if is_fixed else float(settings.get("rtol", 1e-8)))
+    fair = LARGEST_LOSS if is_fixed else min(PROMISED * promise, LARGEST_LOSS)
+    bad = LARGEST_WRONG if is_fixed else min(WRONG_BY * promise, LARGEST_WRONG)
+    what = {
+        "energy_residual": "energy appears or vanishes: {:.2g} of what moved has no work to explain it",
+        "momentum_drift": "momentum, which must not change here, has changed by {:.2g} of the bodies' own",
+    }
+    hint = "give a shorter step" if is_fixed else "give a smaller rtol, or look for forces that jump without an event"
+    expected = "" if is_fixed else f" (rtol {promise:.0e} promises less than {fair:.0e})"
+    for key, words in what.items():
+        value = audit.get(key, 0.0)
+        if not value <= fair:
+            level = WARNING if value <= bad else WRONG
+            yield Diagnostic(level, f"{words.format(value)}{expected}; {hint}")
