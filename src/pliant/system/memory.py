@@ -84,6 +84,7 @@ LOOP = np.dtype(
     align=True,
 )
 
+FOUND = -2  # in fired: fell without having been located, where forces jump
 LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)], align=True)
 
 N_SCRATCH = 4
@@ -123,7 +124,7 @@ class Memory(NamedTuple):
     samples: Any  # sorted times at which a Python controller is due [s]
     # events; filled by integrators/events.py
     side: Any  # int64 (2, n_events) +1 or -1: side of zero where each is known to be; at t, and while scanning
-    fired: Any  # int64 (n_events) -1 fell, +1 rose, 0 did not fire
+    fired: Any  # int64 (n_events) -1 fell, +1 rose, 0 did not fire; FOUND
     event_values: Any  # (N_EVENT_VALUES, n_events) g, gdot at five points: kernels/integrators/events.py
     # recorded
     rows: Any  # (capacity, 1 + n_y + n_inputs) t, y, held inputs
@@ -177,7 +178,7 @@ def _allocate(
         rows=np.zeros((n_rows, 1 + n_y + n_inputs)),
         piece_times=np.zeros((n_pieces, 2)),
         piece_terms=np.zeros((n_pieces, n_terms, n_y)),
-        log=rows(max(LOG_ROWS, n_events), LOG),
+        log=rows(max(LOG_ROWS, 2 * n_events), LOG),
         phase_times=np.zeros(PHASE_ROWS if n_rows else 0),
         phases=rows((PHASE_ROWS if n_rows else 0, n_phases), PHASE),
     )

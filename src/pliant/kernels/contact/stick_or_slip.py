@@ -12,8 +12,8 @@ to it together, each at most once an instant, and the problem is solved again; a
 Where W is singular (points of one body) stick.py shares forces out evenly. If that overloads a site though another
 distribution holds everything, the site is held: it keeps its part of that distribution (phase.held), the others stick.
 
-The problem is solved by a primal-dual interior point method (Nocedal and Wright, 19) in shares x of the bounds, with
-c_i = (1 - |x_i|^2) / 2 >= 0 and their multipliers.
+The problem is solved in shares x of the bounds by Newton's method with a barrier -mu log(c_i), c_i = (1 - |x_i|^2) / 2,
+mu falling to nothing (Boyd and Vandenberghe, Convex Optimization, 11.3); mu / c_i is the multiplier of a bound.
 """
 
 import math
@@ -35,7 +35,8 @@ from pliant.kernels.contact.stick import (
     width_at,
 )
 from pliant.kernels.forces.joints import seen_rate
-from pliant.system.contact_tables import Branch
+from pliant.system.contact_tables import Branch, ContactEvent
+from pliant.system.memory import FOUND
 from pliant.system.status import Status
 from pliant.system.work import BOUND, FORCE, FREE, GRADIENT, MULTIPLIER, RIGHT, SCALE, SHARE, SLACK, STEP
 
@@ -46,14 +47,14 @@ STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # n
 
 NEARLY = 1.0 - 1e-9  # of a bound: reached
 NEARLY_SHARED = 1.0 - 1e-6  # the same where forces are shared out: slipping must differ from being held
-MAX_ITERATIONS = 60
-MAX_CUTS = 40
+MAX_ITERATIONS = 60  # per barrier
+MAX_CUTS = 60
 SAME = 1e-6  # change of a direction that is none
-NEAREST = 0.95  # of its distance from a bound that a step may take
-CENTRAL = 1e-3  # of the mean: least product of multiplier and slack
-DAMPING = 1e-12  # of the diagonal, in Newton's matrix only
-# mean product of multiplier and slack, and what is left of the equations, in units of the largest a0 bound
-CONVERGED, RESIDUAL, GOOD_ENOUGH = 1e-16, 1e-9, 1e-7
+NEAREST = 0.99  # of its distance from a bound that a step may take
+SUFFICIENT = 0.01  # of what Newton's step promises
+DAMPING = 1e-13  # of the diagonal, in Newton's matrix only
+# the barrier, in units of the largest a0 bound: from one to the next, when the next is due, and the last
+FALL, CENTRED, LAST_BARRIER = 0.02, 1e-3, 1e-14
 
 
 # --- the convex problem -------------------------------------------------------------------------------------------
@@ -107,25 +108,26 @@ def rotate_sites(work, H, step, n):
 
 @routine
 def put_step(work, n, unit, mu):
-    """Newton's step towards multiplier times slack = mu; whether there is one."""
+    """Newton's step of the objective with the barrier -mu log(slack); its decrement, -1 if there is none."""
     cap = work.stick.shape[1]
     W, H, s, step = work.stick, work.stick[cap : 2 * cap], work.stick_force, work.stick_force[STEP]
     for i in range(n):
         is_free = is_bounded(work, i)
-        step[i] = -s[GRADIENT, i] - mu / s[SLACK, work.stick_first[i]] * s[SHARE, i] if is_free else 0.0
+        slope = -s[GRADIENT, i] - mu / s[SLACK, work.stick_first[i]] * s[SHARE, i] if is_free else 0.0
+        step[i] = s[RIGHT, i] = slope
         for j in range(n):
             is_coupled = is_free and is_bounded(work, j)
             H[i, j] = s[BOUND, i] * W[i, j] * s[BOUND, j] / unit if is_coupled else 0.0
     rotate_sites(work, H, step, n)
     i = 0
     while i < n:
-        width, multiplier, slack = width_at(work, i, n), s[MULTIPLIER, i], s[SLACK, i]
+        width, slack = width_at(work, i, n), s[SLACK, i]
         for a in range(i, i + width):
-            H[a, a] = H[a, a] * (1.0 + DAMPING) + multiplier
-        H[i, i] += multiplier / slack * size_of(work, SHARE, i, width) ** 2
+            H[a, a] = H[a, a] * (1.0 + DAMPING) + mu / slack
+        H[i, i] += mu / slack * size_of(work, SHARE, i, width) ** 2 / slack
         i += width
     if cholesky(H, n) >= 0:
-        return False
+        return -1.0
     cholesky_solve(H, n, step)
     i = 0
     while i < n:
@@ -134,7 +136,7 @@ def put_step(work, n, unit, mu):
             c, sine = radial(work, i, width)
             step[i], step[i + 1] = rotated(c, -sine, step[i], step[i + 1])
         i += width
-    return True
+    return product(s[RIGHT, :n], step[:n])
 
 
 @kernel
@@ -147,50 +149,43 @@ def products(work, i, width):
     return along, square
 
 
-@kernel
-def after(work, i, width, mu, length):
-    """Multiplier and slack of a site after a part of the step."""
-    multiplier, slack = work.stick_force[MULTIPLIER, i], work.stick_force[SLACK, i]
-    along, square = products(work, i, width)
-    change = (mu + multiplier * along) / slack - multiplier
-    return multiplier + length * change, slack - length * along - 0.5 * length * length * square
-
-
 @routine
-def step_length(work, n, mu):
-    """Longest part of the step, at most 1, that keeps slacks and multipliers positive, and their products alike."""
+def step_length(work, n, mu, decrement):
+    """Longest part of Newton's step that keeps all slacks positive and lets the objective with its barrier fall."""
     s, longest, i = work.stick_force, 1.0, 0
+    slope, curvature = 0.0, decrement  # of the objective along the step
+    for a in range(n):
+        slope += s[GRADIENT, a] * s[STEP, a]
     while i < n:
-        width, multiplier, slack = width_at(work, i, n), s[MULTIPLIER, i], s[SLACK, i]
+        width, slack = width_at(work, i, n), s[SLACK, i]
         along, square = products(work, i, width)
+        curvature -= mu / slack * (square + along * along / slack)
         # slack - along x - square x^2 / 2 = slack - room
         room = NEAREST * slack
         root = along + math.sqrt(along * along + 2.0 * square * room)
         if root > 0.0:
             longest = min(longest, 2.0 * room / root)
-        change = (mu + multiplier * along) / slack - multiplier
-        if change < 0.0:
-            longest = min(longest, -NEAREST * multiplier / change)
         i += width
     for _ in range(MAX_CUTS):
-        least, total, count, i = math.inf, 0.0, 0, 0
+        change, i = longest * (slope + 0.5 * longest * curvature), 0
         while i < n:
             width = width_at(work, i, n)
-            multiplier, slack = after(work, i, width, mu, longest)
-            least, total, count = min(least, multiplier * slack), total + multiplier * slack, count + 1
+            along, square = products(work, i, width)
+            change -= mu * math.log1p(-longest * (along + 0.5 * longest * square) / s[SLACK, i])
             i += width
-        if least >= CENTRAL * total / count:
+        if change <= -SUFFICIENT * longest * decrement:
             break
-        longest *= 0.7
+        longest *= 0.5
     return longest
 
 
 @routine
-def make_step(work, n, mu, length):
+def make_step(work, n, length):
     s, i = work.stick_force, 0
     while i < n:
         width = width_at(work, i, n)
-        s[MULTIPLIER, i], s[SLACK, i] = after(work, i, width, mu, length)
+        along, square = products(work, i, width)
+        s[SLACK, i] -= length * (along + 0.5 * length * square)
         for a in range(i, i + width):
             s[SHARE, a] += length * s[STEP, a]
         i += width
@@ -201,33 +196,24 @@ def find_bounded_forces(work, n):
     """Shares of the bounds in stick_force, with multipliers and slacks at the first unknown of every site; forces."""
     s, unit = work.stick_force, 0.0
     for i in range(n):
-        s[SHARE, i], s[MULTIPLIER, i], s[SLACK, i] = 0.0, 1.0, 0.5
+        s[SHARE, i], s[MULTIPLIER, i], s[SLACK, i], s[FORCE, i] = 0.0, 0.0, 0.5, 0.0
         unit = max(unit, abs(s[FREE, i]) * s[BOUND, i])
-        s[FORCE, i] = 0.0
     if unit == 0.0:
         return OK
-    length, mean, residual = 1.0, math.inf, math.inf
-    for _ in range(MAX_ITERATIONS):
-        put_gradient(work, n, unit)
-        mean, count, residual, i = 0.0, 0, 0.0, 0
-        while i < n:
-            width = width_at(work, i, n)
-            mean, count = mean + s[MULTIPLIER, i] * s[SLACK, i], count + 1
-            for a in range(i, i + width):
-                if is_bounded(work, a):
-                    residual = max(residual, abs(s[GRADIENT, a] + s[MULTIPLIER, i] * s[SHARE, a]))
-            i += width
-        mean /= count
-        if mean < CONVERGED and residual < RESIDUAL:
-            return OK
-        # slacks must not vanish before the forces are found: sites at their bounds could hardly move any more
-        mu = max(mean, min(residual, 1.0)) * (0.1 if length > 0.8 else 0.3 if length > 0.3 else 0.7)
-        if not put_step(work, n, unit, mu):
-            break
-        length = step_length(work, n, mu)
-        make_step(work, n, mu, length)
-    # rounding
-    return OK if mean < GOOD_ENOUGH and residual < GOOD_ENOUGH else UNDECIDED
+    mu = 0.5
+    while mu > LAST_BARRIER:
+        mu *= FALL
+        for _ in range(MAX_ITERATIONS):
+            put_gradient(work, n, unit)
+            decrement = put_step(work, n, unit, mu)
+            if not decrement >= 0.0:
+                return UNDECIDED
+            if decrement < CENTRED * mu:
+                break
+            make_step(work, n, step_length(work, n, mu, decrement))
+    for i in range(n):
+        s[MULTIPLIER, i] = mu / s[SLACK, work.stick_first[i]]
+    return OK
 
 
 # --- sites --------------------------------------------------------------------------------------------------------
@@ -443,9 +429,22 @@ def have_changed(system, work):
     return False
 
 
+@kernel
+def has_broken_away(system, work, event):
+    """Whether the site of a release event stuck before, and now slips."""
+    if event.contact >= 0:
+        x, phase = work.contacts[event.contact], work.phase[system.contacts[event.contact].phase]
+        return x.branch_before == STICK and phase.branch == BREAK and phase.held == 0.0 and phase.is_active
+    if event.site >= 0:
+        x, phase = work.sites[event.site], work.phase[system.sites[event.site].phase]
+        return x.branch_before == STICK and phase.branch == BREAK and phase.held == 0.0
+    return False
+
+
 @kernel(SWITCH)
 def settle_friction(system, work, t, y, fired):
-    """Decide at an instant at which forces may have jumped; run.release_share: what the release events have reached."""
+    """Decide at an instant at which forces may have jumped; run.release_share: what the release events have reached.
+    Releases that no event has told are marked in fired."""
     world, run = system.world[0], work.run[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     share = run.release_share if run.release_share > 0.0 else 1.0
@@ -460,4 +459,8 @@ def settle_friction(system, work, t, y, fired):
     run.formulation, run.loop_forces = formulation, loop_forces
     if status != OK:
         return status
+    for k in range(len(system.events)):
+        event = system.events[k]
+        if event.measure == ContactEvent.RELEASE and fired[k] == 0 and has_broken_away(system, work, event):
+            fired[k] = FOUND
     return SWITCHED if have_changed(system, work) else OK

@@ -9,6 +9,7 @@ import math
 
 from pliant.kernels._jit import EVENTS, routine
 from pliant.kernels.algebra.dense import copy
+from pliant.system.memory import FOUND
 from pliant.system.status import Status
 
 call_events = EVENTS.call  # numba sees it as a name of this module
@@ -301,6 +302,17 @@ def correction(loop, table, values, side):
 def is_resting(event, values, s, k):
     """Whether the step began in the band of the event: what it does there is rounding."""
     return event.band > 0.0 and s * values[G_START, k] <= event.band
+
+
+@routine
+def log_found(loop, fired, log):
+    """Events that the decision at an instant has found."""
+    for k in range(fired.shape[0]):
+        if fired[k] == FOUND:
+            fired[k] = -1
+            entry = log[loop.n_log]
+            entry.event, entry.direction, entry.t = k, -1, loop.t
+            loop.n_log += 1
 
 
 @routine

@@ -40,13 +40,13 @@ MOST_MILD = 6  # steps off that bound that forget those at it
 
 @routine
 def is_full(loop, n_rows, n_pieces, n_log, n_events, n_phases):
-    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events, two
-    phases (as events leave it, and as forces decide what sticks)."""
+    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events twice (as
+    located, and as forces decide what sticks), one phase."""
     return (
         (loop.wants_rows == 1 and loop.n_rows + 2 > n_rows)
         or (loop.wants_dense == 1 and loop.n_pieces + 1 > n_pieces)
-        or loop.n_log + n_events > n_log
-        or (loop.wants_rows == 1 and loop.n_phases + 2 > n_phases)
+        or loop.n_log + 2 * n_events > n_log
+        or (loop.wants_rows == 1 and loop.n_phases + 1 > n_phases)
     )
 
 
@@ -126,12 +126,17 @@ def restart(system, work, memory):
     run.segment = middle(loop, memory.boundaries)
     run.step = loop.h
     if run.settle_friction != 0:
+        if loop.was_switched == 0:
+            for k in range(memory.fired.shape[0]):
+                memory.fired[k] = 0
         status = call_switch(run.settle_friction, (system, work, loop.t, y, memory.fired))
         if status == SWITCHED:
             loop.was_switched = 1
-            record_phase(loop, work.phase, memory.phase_times, memory.phases)
+            events.log_found(loop, memory.fired, memory.log)
         elif status != OK:
             return status
+    if loop.was_switched == 1:
+        record_phase(loop, work.phase, memory.phase_times, memory.phases)
     status = call_derivative(run.derivative, (system, work, loop.t, y, memory.f))
     loop.n_evaluations += 1
     if status != OK:
@@ -343,7 +348,6 @@ def switch(system, work, memory):
             loop.has_moved = 1
     if loop.has_moved == 1:
         record_row(loop, memory.y, work.inputs, memory.rows)
-    record_phase(loop, work.phase, memory.phase_times, memory.phases)
     return OK
 
 
