@@ -125,7 +125,7 @@ MISTAKES = [
     (lambda folder: without_motion().video(folder / "a.gif"), ["video", "ended at its start"]),
     (lambda folder: result(dense=False).video(folder / "a.gif"), ["video", "no dense output", "dense=True"]),
     (lambda folder: result().video(folder / "a.gif", speed=1e-9), ["frames; the most are", "raise speed"]),
-    (lambda folder: result().video(folder / "a.gif", fps=-1), ["video: fps: -1 found", "positive number"]),
+    (lambda folder: result().video(folder / "a.gif", fps=-1), ["video: fps: -1 found", "a number above 0"]),
     (lambda folder: result().video(folder / "a.gif", size=(1, 1)), ["video: size 1 x 1", "64 x 64"]),
     (lambda folder: result().video(folder / "a.gif", size=7), ["video: size: 7 found", "(width, height)"]),
 ]

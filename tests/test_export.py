@@ -104,7 +104,7 @@ def test_wide_and_long_tables_hold_the_same(result):
     assert np.array_equal(back[wide.columns].to_numpy(), wide[~wide.index.duplicated()].to_numpy(), equal_nan=True)
     assert set(long.kind) == {"coordinate", "velocity", "output", "command", "energy"}
     assert set(long[long.name == "load.fx"].unit) == {"N"}
-    with pytest.raises(ModelError, match="there are wide, long"):
+    with pytest.raises(ModelError, match="give one of wide, long"):
         result.to_pandas("tall")
 
 

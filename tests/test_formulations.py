@@ -43,7 +43,7 @@ class Instant:
         self.model = model or ZOO[name]
         self.handle = Prepared(self.model, formulation)
         self.q, self.v, self.vdot, self.tau = random_state(self.model, np.random.default_rng([seed, len(name)]))
-        self.handle.start_phase(self.q)
+        self.handle.start_phase(np.concatenate([self.q, self.v, np.zeros(int(self.handle.system.world[0].n_z))]))
 
     @property
     def driven(self) -> np.ndarray:

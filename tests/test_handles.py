@@ -400,7 +400,7 @@ SAID: dict[str, tuple[Callable[[], Any], str]] = {
     "RecursionError": (lambda: SAID["RecursionError"][0](), "RecursionError"),
     "StopIteration": (lambda: next(iter(())), "StopIteration"),
     "nothing": (lambda: None, "returned None; return 1 finite numbers"),
-    "text": (lambda: "1.0", 'returned "1.0"; return 1'),
+    "text": (lambda: "1.0", "returned '1.0'; return 1"),
     "complex": (lambda: 1j, "returned 1j; return 1"),
     "large": (lambda: 10**400, "return 1 finite"),
     "5000 digits": (lambda: [10**5000], "return 1 finite"),

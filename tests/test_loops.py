@@ -587,7 +587,7 @@ NAN = float("nan")
     ("given", "told"),
     [
         ({"motor": 1.0}, "give .value, rate, acceleration."),
-        ({"motor": (1.0, 1.0)}, "shapes .*give .value, rate, acceleration."),
+        ({"motor": (1.0, 1.0)}, "found; give .value, rate, acceleration."),
         ({"motor": ("x", 1.0, 0.0)}, "give .value, rate, acceleration."),
         ({"motor": (NAN, 1.0, 0.0)}, "value is not finite"),
         ({"motor": ([1.0, 1.1, 1.2], [1.0, 1.0], [0.0, 0.0, 0.0])}, "paths of 2, 3 rows"),

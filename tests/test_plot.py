@@ -181,10 +181,10 @@ def test_given_axes_are_used_and_returned(whip):
     ("what", "options", "words"),
     [
         ("hnge", {}, "did you mean 'hinge'"),
-        (["hinge", 3], {}, "there is no 3"),
+        (["hinge", 3], {}, "give a name, or a list of names"),
         ("energi", {}, "energy_error"),
         ("hinge", {"window": (2.0, 3.0)}, "holds nothing of the run"),
-        ("hinge", {"window": "all"}, "no pair of times"),
+        ("hinge", {"window": "all"}, r"give \(from, to\) in seconds"),
         ("hinge", {"times": np.array([0.1, 0.2])}, "for the picture of the robot"),
         ("robot", {"times": [99.0]}, "outside the run"),
     ],

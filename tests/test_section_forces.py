@@ -183,7 +183,7 @@ def test_what_cannot_be_asked_for_is_refused():
     assert result.outputs["it"].shape == (len(result.t), 1)
     with pytest.raises(ModelError, match="'tool' is no beam of the model; there are boom"):
         result.along("tool", "section")
-    with pytest.raises(ModelError, match="no quantity 'force' along a beam; there are position, section"):
+    with pytest.raises(ModelError, match="quantity: 'force' found; give one of position, section"):
         result.along("boom", "force")
     given = GivenSection(1e-4, 1e-9, 1e-9)
     with pytest.raises(ModelError, match="outer_y is given for some sections only"):

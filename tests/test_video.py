@@ -122,12 +122,12 @@ def test_other_formats_are_refused(ball, name, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"fps": 0}, "fps = 0; give a positive number"),
+        ({"fps": 0}, "fps: 0 found; give a number above 0"),
         ({"speed": -1.0}, "speed"),
         ({"speed": 1e-9}, "the most are 20000"),
         ({"magnify": float("nan")}, "magnify"),
         ({"size": (10, 10)}, "64 x 64"),
-        ({"size": 5}, "no pair of numbers"),
+        ({"size": 5}, "size: 5 found"),
     ],
 )
 def test_options_out_of_range_are_refused_in_words(ball, options, words, tmp_path):

@@ -142,7 +142,7 @@ class Prepared:
     def fits(self, model: Model) -> bool:
         """Whether the names of a model are still those of its tables."""
         names = self._names
-        return names["q"] is model.coordinates and names["v"] is model.velocities
+        return names["q"] is as_model(model).coordinates and names["v"] is model.velocities
 
     def crew(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""
