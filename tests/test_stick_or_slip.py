@@ -170,19 +170,30 @@ def test_a_stick_that_overloads_another_releases_both_at_once():
     assert result.v[-1, 0] < -0.5
 
 
-def test_a_prescribed_joint_drags_its_friction_with_it():
-    """q = sin t: the drive works against mu N along the whole way, 4 mu N a period."""
+def test_a_prescribed_block_drags_its_friction_with_it():
+    """x = sin t on a plane that presses with N: the drive works against mu N along the whole way, 4 mu N a period."""
     model = Model(
-        "drive",
-        [Body("wheel", 1.0, inertia=(1.0, 1.0, 1.0))],
+        "drag",
+        [Body("carriage", 1.0, inertia=(1.0, 1.0, 1.0)), Body("block", 2.0, inertia=(1.0, 1.0, 1.0))],
         [
-            Joint(
-                "axle", "revolute", "wheel", motion=Sine(1.0, 1.0), v0=1.0, friction=Friction("coulomb", 0.5, load=2.0)
+            Joint("rail", "prismatic", "carriage", axis=(1, 0, 0), motion=Sine(1.0, 1.0)),
+            Joint("press", "prismatic", "block", parent="carriage", axis=(0, 1, 0), q0=-2.0 * 9.81 / 1e4),
+        ],
+        gravity=(0, -9.81, 0),
+        contacts=[
+            Contact(
+                "ground",
+                NormalLaw("kelvin-voigt", stiffness=1e4, damping=100.0),
+                Plane(normal=(0, 1, 0)),
+                points=[Frame("block", (0, 0, 0))],
+                friction=Friction("stiction", mu_k=0.25, mu_s=0.5),
+                rests=True,
             )
         ],
     )
     result = silent(model, 2 * np.pi)
-    assert result.energy["work_joint_friction"][-1] == pytest.approx(-4.0, rel=1e-6)
+    # the block presses with its weight; what the plane gives in starting is damped
+    assert result.energy["work_friction"][-1] == pytest.approx(-4 * 0.25 * 2.0 * 9.81, rel=1e-6)
 
 
 def test_a_dip_between_two_samples_of_a_step_is_seen():

@@ -48,8 +48,8 @@ def coefficient(law, branch, v):
 
 @kernel
 def slip_force(law, branch, N, v):
-    """Size of the force against sliding."""
-    return coefficient(law, branch, v) * N + law.c_v * v
+    """Size of the force against sliding; a piece of the law continued beyond its range does not push."""
+    return max(coefficient(law, branch, v), 0.0) * N + law.c_v * v
 
 
 @kernel

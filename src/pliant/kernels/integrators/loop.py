@@ -40,8 +40,8 @@ MOST_MILD = 6  # steps off that bound that forget those at it
 
 @routine
 def is_full(loop, n_rows, n_pieces, n_log, n_events, n_phases):
-    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events twice (as
-    located, and as forces decide what sticks), one phase."""
+    """Room is kept for the most one step can record: two rows (before and after a jump), one piece, all events twice
+    (as located, and as forces decide what sticks), one phase."""
     return (
         (loop.wants_rows == 1 and loop.n_rows + 2 > n_rows)
         or (loop.wants_dense == 1 and loop.n_pieces + 1 > n_pieces)
