@@ -11,6 +11,7 @@ from pliant.beams.bending_range import largest_bending
 from pliant.dynamics import Prepared
 from pliant.loop_conditions import Loops
 from pliant.model.flexible import Beam
+from pliant.model.tree import model_size
 from pliant.result import energy_error
 
 if TYPE_CHECKING:
@@ -47,12 +48,27 @@ def audit_run(
 
 def energy_scale(handle: Prepared, q: Array, atol: Array, energy: dict[str, Array]) -> float:
     """The energy that moved [J]: max (T + V_elastic + |V_gravity - V_gravity(0)|), but where next to nothing moves not
-    less than rounding of the potential energy, a part of the works, and what motion as slow as atol has."""
+    less than rounding of the potential energy, a part of the works, and what motion has that counts as rest."""
     moved = energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0])
     works = [float(np.max(np.abs(values))) for name, values in energy.items() if name.startswith("work_")]
-    slow = handle.energies(q, np.where(np.isfinite(atol), atol, 0.0)[None, :])["kinetic"]
+    rest = np.maximum(np.where(np.isfinite(atol), atol, 0.0), _stick_speeds(handle))
+    slow = handle.energies(q, rest[None, :])["kinetic"]
     floor = AT_REST * np.max(np.abs(energy["gravity"])), PASSED_THROUGH * max(works, default=0.0), slow[0]
     return float(max(np.max(moved), *floor))
+
+
+def _stick_speeds(handle: Prepared) -> Array:
+    """Speed of every velocity below which friction holds it, 0 where nothing does."""
+    system = handle.system
+    speeds = np.zeros(len(system.dofs))
+    for contact in system.contacts:
+        if contact.friction >= 0 and system.frictions[contact.friction].sticks:
+            stick_speed = system.frictions[contact.friction].kink[0]
+            speeds = np.maximum(speeds, stick_speed * system.dofs.reach / model_size(handle.model))
+    for site in system.sites:
+        if system.frictions[site.friction].sticks:
+            speeds[site.dof] = max(speeds[site.dof], system.frictions[site.friction].kink[0])
+    return speeds
 
 
 def _drift(handle: Prepared, q: Array, v: Array) -> float:
