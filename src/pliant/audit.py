@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 AT_REST = 1e-8  # of the largest potential energy: what of it is rounding
-PASSED_THROUGH = 1e-3  # of the largest work: energy that moves where hardly any is stored
+PASSED_THROUGH = 0.1  # of the largest work: energy that moves where hardly any is stored
 
 
 def audit_run(
