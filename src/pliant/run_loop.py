@@ -26,6 +26,10 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 # what putting speeds back on the loops may change, which is about the error of a step
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
+# e^2 of kernels/closures/multipliers.py
+LEAST_SOFTNESS = 1e-8
+SOFTENED = 0.1  # of rtol
+ROUNDED = 1e-15
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
 
@@ -124,6 +128,9 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     is_fixed = options["step"] is not None
     run.projection = MOST_PROJECTED if is_fixed else min(MOST_PROJECTED, PROJECTED * options["rtol"])
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
+    # beside dead points: what a step leaves open must not turn the corner, and rounding not count as speed
+    run.softness = max(LEAST_SOFTNESS, SOFTENED * (1e-6 if is_fixed else options["rtol"]))
+    run.projection_softness = max(run.softness, ROUNDED / (1e-8 if is_fixed else options["rtol"]))
     n_z = int(system.world[0].n_z)
     memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),

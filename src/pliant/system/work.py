@@ -122,6 +122,12 @@ RUN = np.dtype(
         ("n_evaluations", np.int64),  # of the derivative by settle
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
         ("least_pivot", np.float64),  # of the choice when it was made
+        # dead points; filled by closures/multipliers.py, but for the softnesses
+        ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
+        ("best_pivot", np.float64),  # the best that it has been at the ends of steps
+        ("is_weak", np.int64),  # whether W was softened
+        ("softness", np.float64),  # e^2 of the equations of motion
+        ("projection_softness", np.float64),  # e^2 where positions and speeds are put back on the loops
         ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
         ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
@@ -168,7 +174,7 @@ class Work(NamedTuple):
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
-    closing_vectors: Any  # (2, m) A' v, right side
+    closing_vectors: Any  # (5, m) A' v, right side, diagonal of W, its largest at ends of steps, multipliers there
     conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
     conditions_q: Any  # (n_q) where it is A
     elimination: Any  # (m, n_v) scratch
@@ -239,7 +245,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
         body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
-        closing_vectors=np.zeros((2, m)),
+        closing_vectors=np.zeros((5, m)),
         conditions=np.zeros((m, n_v)),
         conditions_q=np.full(int(system.world[0].n_q), np.nan),
         elimination=np.zeros((m, n_v)),

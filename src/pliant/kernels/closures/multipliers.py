@@ -3,6 +3,13 @@
 A vdot + A' v = -2 s rate - s^2 value (s = 0: no Baumgarte term), vdot = vdot of the open tree + M^-1 A^T lambda, with
 M^-1 from the factors of the formulation (kernels/responses). Only the conditions that independent.py has chosen have
 multipliers; those of redundant ones are zero.
+
+Dead points. Where a parallelogram lies flat, two branches of its motion cross: xy = 0, moving along x. The condition
+then says x y'' = .. with an x that vanishes: y'' is rounding over x, and a trace of y, followed finely enough, turns
+the corner of the hyperbola xy = trace onto the other branch. So beside such a pose W + e^2 diag is factored in place of
+W, and solved again and again (augmented Lagrangian, Bayo and Ledesma 1996): the correction in the weak direction is
+1 - (e^2/(x^2 + e^2))^n of the whole, bounded and smooth across the pose, and all of it a little way off. The multipliers
+of the last step are what it corrects. e, and x, are measured against the best that W has been in the run.
 """
 
 import math
@@ -28,9 +35,10 @@ call_response = RESPONSE.call
 
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
-WELL_CONDITIONED = 1e-3  # least over largest pivot
+WEAK = 1e-3  # of the best that the least pivot of W has been: beside a dead point
+WEAK_SOLVES = 3
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
-BIAS, RIGHT = 0, 1  # rows of work.closing_vectors
+BIAS, RIGHT, DIAGONAL, LARGEST, HELD = 0, 1, 2, 3, 4  # rows of work.closing_vectors
 
 
 @routine
@@ -71,15 +79,45 @@ def times_conditions(work, k, x):
 
 
 @routine
-def factor_gram(work, r):
-    """Cholesky factor of W; (whether it exists, least over largest pivot)."""
-    if cholesky(work.gram, r) >= 0:
-        return False, 0.0
-    # the diagonal is inverted
-    least, largest = math.inf, 0.0
+def put_gram(work, r, softness):
+    """W, of which an earlier factor has left the upper triangle, with this part of its largest diagonal more on it."""
+    W, now, largest = work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
     for i in range(r):
-        least, largest = min(least, work.gram[i, i]), max(largest, work.gram[i, i])
-    return True, (least / largest) ** 2 if r > 0 else 1.0
+        for j in range(i):
+            W[i, j] = W[j, i]
+        k = work.condition_order[i]
+        W[i, i] = now[k] + softness * max(now[k], largest[k])
+
+
+@routine
+def factor_gram(work, r, softness):
+    """Cholesky factor of W, of one that is weak softened by that part of the best it has been; whether it exists."""
+    run, W, now, largest = work.run[0], work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
+    for i in range(r):
+        now[work.condition_order[i]] = W[i, i]
+    exists, least = cholesky(W, r) < 0, 1.0
+    for i in range(r):
+        k = work.condition_order[i]
+        # the diagonal is inverted
+        least = min(least, 1.0 / (W[i, i] ** 2 * max(now[k], largest[k]))) if exists else 0.0
+    run.pivot = least
+    run.is_weak = least < WEAK * run.best_pivot
+    if run.is_weak:
+        put_gram(work, r, softness * run.best_pivot)
+        exists = cholesky(W, r) < 0
+    return exists
+
+
+@routine
+def remember(work):
+    """What later steps compare W with, and the multipliers they begin with beside a dead point; after an evaluation."""
+    run, vectors = work.run[0], work.closing_vectors
+    run.best_pivot = max(run.best_pivot, run.pivot)
+    for i in range(run.n_dependent):
+        k = work.condition_order[i]
+        vectors[LARGEST, k] = max(vectors[LARGEST, k], vectors[DIAGONAL, k])
+    for k in range(len(work.closings)):
+        vectors[HELD, k] = work.closings[k].force
 
 
 @routine
@@ -94,18 +132,21 @@ def add_lifted(work, r, x, vdot):
 def find_multipliers(system, work, q, v, vdot):
     """Fill the forces of work.closings, and vdot under them; forces are gathered, loops measured, conditions chosen."""
     r, s, order = work.run[0].n_dependent, work.run[0].baumgarte, work.condition_order
-    bias, x = work.closing_vectors[BIAS], work.closing_vectors[RIGHT]
+    bias, x, run = work.closing_vectors[BIAS], work.closing_vectors[RIGHT], work.run[0]
     status = find_lift(system, work, q, v, vdot)
     if status != OK:
         return status
-    exists, pivots = factor_gram(work, r)
-    if not exists:
+    if not factor_gram(work, r, run.softness):
         return SINGULAR_LOOP
     for k in range(len(system.closings)):
         work.closings[k].force = 0.0
     put_second_rates(system, work, work.still, bias)
+    if run.is_weak and run.holds_choice:
+        for k in range(r):
+            x[k] = work.closings[order[k]].force = work.closing_vectors[HELD, order[k]]
+        add_lifted(work, r, x, vdot)
     # again where an ill-conditioned W has lost digits
-    for _ in range(1 if pivots > WELL_CONDITIONED else 3):
+    for _ in range(WEAK_SOLVES if run.pivot < WEAK else 1):
         for k in range(r):
             c = work.closings[order[k]]
             x[k] = -times_conditions(work, order[k], vdot) - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
@@ -174,7 +215,12 @@ def project(system, work, t, y, ydot):
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status != OK:
         return status
-    q_new, w, changed = work.qdot, work.vdot, 0.0
+    q_new, w, changed, run = work.qdot, work.vdot, 0.0, work.run[0]
+    if run.is_weak:
+        # rounding of positions, over x twice, is not put into speeds
+        put_gram(work, run.n_dependent, run.projection_softness * run.best_pivot)
+        if cholesky(work.gram, run.n_dependent) >= 0:
+            return SINGULAR_LOOP
     for is_rate in (False, True):
         before = math.inf
         for _ in range(MOST_CORRECTIONS):
@@ -199,7 +245,7 @@ def project(system, work, t, y, ydot):
     # more than the errors of a step: beside a singular pose this would be the way onto another branch
     if changed > work.run[0].projection * largest_speed(system, v) + work.run[0].projection_floor:
         return NOT_CLOSED
-    status = choose_anew(system, work, q, v)
-    if status != OK:
-        return status
-    return call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
+    choose_anew(system, work, q, v)
+    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
+    remember(work)
+    return status
