@@ -29,7 +29,7 @@ MOST_PROJECTED = 0.1  # of the speeds
 # e^2 of kernels/closures/multipliers.py
 LEAST_SOFTNESS = 1e-8
 SOFTENED = 0.1  # of rtol
-ROUNDED = 1e-15
+ROUNDED = 1e-14
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
 
@@ -130,7 +130,8 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
     # beside dead points: what a step leaves open must not turn the corner, and rounding not count as speed
     run.softness = max(LEAST_SOFTNESS, SOFTENED * (1e-6 if is_fixed else options["rtol"]))
-    run.projection_softness = max(run.softness, ROUNDED / (1e-8 if is_fixed else options["rtol"]))
+    run.noise = ROUNDED / (1e-8 if is_fixed else options["rtol"])
+    run.projection_softness = max(run.softness, run.noise)
     n_z = int(system.world[0].n_z)
     memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),

@@ -126,7 +126,12 @@ RUN = np.dtype(
         ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
         ("best_pivot", np.float64),  # the best that it has been at the ends of steps
         ("is_weak", np.int64),  # whether W was softened
+        ("dead_x", np.float64),  # square root of the pivot at the last end of a step
+        ("dead_t", np.float64),  # [s]
+        ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it
         ("softness", np.float64),  # e^2 of the equations of motion
+        ("noise", np.float64),  # rounding over rtol
+        ("slack", np.float64),  # tolerances that errors of the next step may exceed their own by
         ("projection_softness", np.float64),  # e^2 where positions and speeds are put back on the loops
         ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
         ("loop_form", np.int64),  # of virtual springs: SpringForm

@@ -192,7 +192,8 @@ def choose_at(system, work, q, v, out):
     look(system, work, q[0], v[0])
     out[0, 0] = choose_here(system, work)
     run = work.run[0]
-    run.holds_choice, run.best_pivot = 1, 0.0
+    run.holds_choice, run.t_dead = 1, math.inf
+    run.best_pivot = run.slack = run.dead_x = run.dead_t = 0.0
     work.closing_vectors[:] = 0.0
     return 0
 

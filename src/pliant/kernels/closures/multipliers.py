@@ -37,6 +37,9 @@ OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Stat
 MOST_CORRECTIONS = 8
 WEAK = 1e-3  # of the best that the least pivot of W has been: beside a dead point
 WEAK_SOLVES = 3
+NEAR = 0.3  # of the same: a dead point may be due
+SLACK = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
+MOST_SLACK = 1e3  # tolerances
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
 BIAS, RIGHT, DIAGONAL, LARGEST, HELD = 0, 1, 2, 3, 4  # rows of work.closing_vectors
 
@@ -109,8 +112,9 @@ def factor_gram(work, r, softness):
 
 
 @routine
-def remember(work):
-    """What later steps compare W with, and the multipliers they begin with beside a dead point; after an evaluation."""
+def remember(work, t):
+    """After the evaluation at the end of a step: what later ones compare W with, the multipliers they begin with beside
+    a dead point, and when the next one is due (x falls to zero as it has fallen over the last step)."""
     run, vectors = work.run[0], work.closing_vectors
     run.best_pivot = max(run.best_pivot, run.pivot)
     for i in range(run.n_dependent):
@@ -118,6 +122,11 @@ def remember(work):
         vectors[LARGEST, k] = max(vectors[LARGEST, k], vectors[DIAGONAL, k])
     for k in range(len(work.closings)):
         vectors[HELD, k] = work.closings[k].force
+    x = math.sqrt(run.pivot)
+    fall = (run.dead_x - x) / (t - run.dead_t) if t != run.dead_t else 0.0
+    is_near = run.pivot < NEAR * run.best_pivot
+    run.dead_x, run.dead_t, run.t_dead = x, t, t + x / fall if is_near and fall > 0.0 else math.inf
+    run.slack = min(MOST_SLACK, SLACK * run.noise * run.best_pivot / run.pivot) if run.pivot > 0.0 else MOST_SLACK
 
 
 @routine
@@ -216,7 +225,7 @@ def project(system, work, t, y, ydot):
     if status != OK:
         return status
     q_new, w, changed, run = work.qdot, work.vdot, 0.0, work.run[0]
-    if run.is_weak:
+    if run.pivot < max(WEAK, 4.0 * run.projection_softness) * run.best_pivot:
         # rounding of positions, over x twice, is not put into speeds
         put_gram(work, run.n_dependent, run.projection_softness * run.best_pivot)
         if cholesky(work.gram, run.n_dependent) >= 0:
@@ -247,5 +256,6 @@ def project(system, work, t, y, ydot):
         return NOT_CLOSED
     choose_anew(system, work, q, v)
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
-    remember(work)
+    if status == OK:
+        remember(work, t)
     return status
