@@ -63,7 +63,7 @@ class Closing:
         run.formulation = address("multipliers", "close")
         run.settle = address("independent", "choose")
         if self.method.name == "reduced":
-            run.impose = address("reduced", "impose")
+            run.impose, run.settle = address("reduced", "impose"), address("reduced", "settle")
         elif self.method.name == "multipliers" and self.baumgarte == 0.0:
             run.settle = address("multipliers", "project")
 

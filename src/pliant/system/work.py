@@ -122,10 +122,11 @@ RUN = np.dtype(
         ("n_evaluations", np.int64),  # of the derivative by settle
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
         ("least_pivot", np.float64),  # of the choice when it was made
-        # dead points; filled by closures/multipliers.py, but for the softnesses
+        # dead points; filled by closures/dead_points.py, but for noise and the softnesses
         ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
         ("best_pivot", np.float64),  # the best that it has been at the ends of steps
         ("is_weak", np.int64),  # whether W was softened
+        ("is_beside", np.int64),  # whether the next step may meet a dead point
         ("dead_x", np.float64),  # square root of the pivot at the last end of a step
         ("dead_t", np.float64),  # [s]
         ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it

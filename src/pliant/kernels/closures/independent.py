@@ -10,6 +10,7 @@ from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.closures.conditions import measure_loops
+from pliant.kernels.closures.dead_points import remember
 from pliant.kernels.closures.legs import find_legs
 from pliant.kernels.jacobians import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
@@ -183,6 +184,7 @@ def choose(system, work, t, y, ydot):
     """The same at y."""
     world = system.world[0]
     choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
+    remember(work, t)
     return OK
 
 
@@ -193,7 +195,7 @@ def choose_at(system, work, q, v, out):
     out[0, 0] = choose_here(system, work)
     run = work.run[0]
     run.holds_choice, run.t_dead = 1, math.inf
-    run.best_pivot = run.slack = run.dead_x = run.dead_t = 0.0
+    run.is_beside, run.best_pivot, run.slack, run.dead_x, run.dead_t = 0, 0.0, 0.0, 0.0, 0.0
     work.closing_vectors[:] = 0.0
     return 0
 

@@ -3,13 +3,6 @@
 A vdot + A' v = -2 s rate - s^2 value (s = 0: no Baumgarte term), vdot = vdot of the open tree + M^-1 A^T lambda, with
 M^-1 from the factors of the formulation (kernels/responses). Only the conditions that independent.py has chosen have
 multipliers; those of redundant ones are zero.
-
-Dead points. Where a parallelogram lies flat, two branches of its motion cross: xy = 0, moving along x. The condition
-then says x y'' = .. with an x that vanishes: y'' is rounding over x, and a trace of y, followed finely enough, turns
-the corner of the hyperbola xy = trace onto the other branch. So beside such a pose W + e^2 diag is factored in place of
-W, and solved again and again (augmented Lagrangian, Bayo and Ledesma 1996): the correction in the weak direction is
-1 - (e^2/(x^2 + e^2))^n of the whole, bounded and smooth across the pose, and all of it a little way off. The multipliers
-of the last step are what it corrects. e, and x, are measured against the best that W has been in the run.
 """
 
 import math
@@ -23,6 +16,17 @@ from pliant.kernels.closures.conditions import (
     push_multipliers,
     put_second_rates,
 )
+from pliant.kernels.closures.dead_points import (
+    BIAS,
+    HELD,
+    RIGHT,
+    WEAK,
+    WEAK_SOLVES,
+    factor_gram,
+    largest_speed,
+    put_gram,
+    remember,
+)
 from pliant.kernels.closures.independent import choose_anew, choose_now, is_known, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
 from pliant.kernels.kinematics.tree import move, place
@@ -35,13 +39,7 @@ call_response = RESPONSE.call
 
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
-WEAK = 1e-3  # of the best that the least pivot of W has been: beside a dead point
-WEAK_SOLVES = 3
-NEAR = 0.3  # of the same: a dead point may be due
-SLACK = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
-MOST_SLACK = 1e3  # tolerances
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
-BIAS, RIGHT, DIAGONAL, LARGEST, HELD = 0, 1, 2, 3, 4  # rows of work.closing_vectors
 
 
 @routine
@@ -79,54 +77,6 @@ def times_conditions(work, k, x):
     for j in range(len(x)):
         total += row[j] * x[j]
     return total
-
-
-@routine
-def put_gram(work, r, softness):
-    """W, of which an earlier factor has left the upper triangle, with this part of its largest diagonal more on it."""
-    W, now, largest = work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
-    for i in range(r):
-        for j in range(i):
-            W[i, j] = W[j, i]
-        k = work.condition_order[i]
-        W[i, i] = now[k] + softness * max(now[k], largest[k])
-
-
-@routine
-def factor_gram(work, r, softness):
-    """Cholesky factor of W, of one that is weak softened by that part of the best it has been; whether it exists."""
-    run, W, now, largest = work.run[0], work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
-    for i in range(r):
-        now[work.condition_order[i]] = W[i, i]
-    exists, least = cholesky(W, r) < 0, 1.0
-    for i in range(r):
-        k = work.condition_order[i]
-        # the diagonal is inverted
-        least = min(least, 1.0 / (W[i, i] ** 2 * max(now[k], largest[k]))) if exists else 0.0
-    run.pivot = least
-    run.is_weak = least < WEAK * run.best_pivot
-    if run.is_weak:
-        put_gram(work, r, softness * run.best_pivot)
-        exists = cholesky(W, r) < 0
-    return exists
-
-
-@routine
-def remember(work, t):
-    """After the evaluation at the end of a step: what later ones compare W with, the multipliers they begin with beside
-    a dead point, and when the next one is due (x falls to zero as it has fallen over the last step)."""
-    run, vectors = work.run[0], work.closing_vectors
-    run.best_pivot = max(run.best_pivot, run.pivot)
-    for i in range(run.n_dependent):
-        k = work.condition_order[i]
-        vectors[LARGEST, k] = max(vectors[LARGEST, k], vectors[DIAGONAL, k])
-    for k in range(len(work.closings)):
-        vectors[HELD, k] = work.closings[k].force
-    x = math.sqrt(run.pivot)
-    fall = (run.dead_x - x) / (t - run.dead_t) if t != run.dead_t else 0.0
-    is_near = run.pivot < NEAR * run.best_pivot
-    run.dead_x, run.dead_t, run.t_dead = x, t, t + x / fall if is_near and fall > 0.0 else math.inf
-    run.slack = min(MOST_SLACK, SLACK * run.noise * run.best_pivot / run.pivot) if run.pivot > 0.0 else MOST_SLACK
 
 
 @routine
@@ -207,16 +157,7 @@ def correct_once(system, work, is_rate, w):
 
 
 @routine
-def largest_speed(system, v):
-    """Largest velocity: 1 is one radian, or the size of the model, a second."""
-    largest = 0.0
-    for j in range(len(v)):
-        largest = max(largest, abs(v[j]) / system.dofs[j].reach)
-    return largest
-
-
-@kernel(DERIVATIVE)
-def project(system, work, t, y, ydot):
+def put_back(system, work, t, y, ydot):
     """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
     world = system.world[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
@@ -259,3 +200,9 @@ def project(system, work, t, y, ydot):
     if status == OK:
         remember(work, t)
     return status
+
+
+@kernel(DERIVATIVE)
+def project(system, work, t, y, ydot):
+    """The same, as the end of every step asks for."""
+    return put_back(system, work, t, y, ydot)

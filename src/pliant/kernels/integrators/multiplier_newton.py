@@ -13,6 +13,7 @@ from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
+DIAGONAL, LARGEST = 2, 3  # rows of work.closing_vectors
 OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 
 
@@ -38,10 +39,19 @@ def factor_multipliers(system, work, memory, t, h):
     for row in range(m):
         for k in range(m):
             S[row, k] = softness * of_velocities(system, work, memory, order[row], X[k], n)
-        S[row, row] += run.compliance / (newton.beta * h * h)
+        S[row, row] += run.compliance / (newton.beta * h * h) + softness_of(newton, run, work, order[row])
     if status == OK and lu(S, work.dependent_pivots, m) >= 0:
         return SINGULAR_LOOP
     return status
+
+
+@routine
+def softness_of(newton, run, work, k):
+    """What softens condition k beside a dead point (closures/dead_points.py); A X is about W (1 - a_f)/(1 - a_m)."""
+    if not run.is_weak or run.compliance > 0.0:
+        return 0.0
+    size = max(work.closing_vectors[DIAGONAL, k], work.closing_vectors[LARGEST, k])
+    return run.softness * run.best_pivot * size * (1.0 - newton.alpha_f) / (1.0 - newton.alpha_m)
 
 
 @routine
