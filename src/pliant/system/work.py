@@ -122,7 +122,7 @@ RUN = np.dtype(
         ("n_evaluations", np.int64),  # of the derivative by settle
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
         ("least_pivot", np.float64),  # of the choice when it was made
-        # dead points; filled by closures/dead_points.py, but for noise and the softnesses
+        # dead points; filled by closures/dead_points.py, but for noise and what its softness is made of
         ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
         ("best_pivot", np.float64),  # the best that it has been at the ends of steps
         ("is_weak", np.int64),  # whether W was softened
@@ -131,6 +131,8 @@ RUN = np.dtype(
         ("dead_t", np.float64),  # [s]
         ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it
         ("softness", np.float64),  # e^2 of the equations of motion
+        ("least_softness", np.float64),
+        ("step_softness", np.float64),  # times the square of what x changes by in a step, where that is more
         ("noise", np.float64),  # rounding over rtol
         ("slack", np.float64),  # tolerances that errors of the next step may exceed their own by
         ("projection_softness", np.float64),  # e^2 where positions and speeds are put back on the loops

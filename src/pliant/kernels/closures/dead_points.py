@@ -10,7 +10,8 @@ of the hyperbola xy = trace onto the other branch. Therefore
 - positions and speeds are put back on the loops in the same way, with a larger e where tolerances are tight: rounding
   of positions, over x^2, is not put into speeds;
 - minimal coordinates are not imposed in steps that may meet it: all are integrated, and put back at the end of a step;
-- steps do not end beside the pose, but well before and well beyond it;
+- e is what x changes by in a step where steps are implicit and fixed: Newton's method does not see a steeper rise;
+- other steps do not end beside the pose, but well before and well beyond it;
 - what a step across it errs by off the loops, which is rounding over x^2 and is taken away at its end, does not count.
 
 x^2 is the least pivot of W over its diagonal; it and e^2 are measured against the best that it has been in the run."""
@@ -53,7 +54,7 @@ def factor_gram(work, r, softness):
         # the diagonal is inverted
         least = min(least, 1.0 / (W[i, i] ** 2 * max(now[k], largest[k]))) if exists else 0.0
     run.pivot = least
-    run.is_weak = least < WEAK * run.best_pivot
+    run.is_weak = least < max(WEAK, 4.0 * softness) * run.best_pivot
     if run.is_weak:
         put_gram(work, r, softness * run.best_pivot)
         exists = cholesky(W, r) < 0
@@ -76,6 +77,7 @@ def remember(work, t):
     run.t_dead = t + x / fall if part < NEAR and fall > 0.0 else math.inf
     run.is_beside = part < BESIDE or run.t_dead - t < FEW_STEPS * (t - run.dead_t)
     run.slack = min(MOST_SLACK, SLACK * run.noise / max(part, 1e-300)) if run.is_beside else 0.0
+    run.softness = max(run.least_softness, run.step_softness * (x - run.dead_x) ** 2 / max(run.best_pivot, 1e-300))
     run.dead_x, run.dead_t = x, t
 
 

@@ -206,3 +206,14 @@ def put_back(system, work, t, y, ydot):
 def project(system, work, t, y, ydot):
     """The same, as the end of every step asks for."""
     return put_back(system, work, t, y, ydot)
+
+
+@kernel(DERIVATIVE)
+def project_beside(system, work, t, y, ydot):
+    """The same beside a dead point only: minimal coordinates and the Baumgarte term need it nowhere else."""
+    if work.run[0].is_beside:
+        return put_back(system, work, t, y, ydot)
+    world = system.world[0]
+    choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
+    remember(work, t)
+    return OK

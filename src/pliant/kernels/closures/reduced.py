@@ -8,14 +8,13 @@ back on the loops at the end of the step (dead_points.py).
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, STATE, kernel, routine
+from pliant.kernels._jit import STATE, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu, lu_solve
 from pliant.kernels.closures.conditions import measure_loops
-from pliant.kernels.closures.dead_points import NEAR, largest_speed, remember
-from pliant.kernels.closures.independent import choose_anew, put_conditions_jacobian
+from pliant.kernels.closures.dead_points import NEAR, largest_speed
+from pliant.kernels.closures.independent import put_conditions_jacobian
 from pliant.kernels.closures.legs import close_legs
-from pliant.kernels.closures.multipliers import put_back
 from pliant.kernels.kinematics.joints import move_along
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status
@@ -123,15 +122,4 @@ def impose(system, work, t, q, v):
     # so much is the way onto another branch
     if run.pivot < NEAR * run.best_pivot and change > TURNED * largest_speed(system, v) + run.projection_floor:
         return NOT_CLOSED
-    return OK
-
-
-@kernel(DERIVATIVE)
-def settle(system, work, t, y, ydot):
-    """The end of a step: choose anew, or, beside a dead point, put y back on the loops."""
-    if work.run[0].is_beside:
-        return put_back(system, work, t, y, ydot)
-    world = system.world[0]
-    choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
-    remember(work, t)
     return OK

@@ -13,6 +13,7 @@ from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
+CLOSED = 1e-15  # of the scales: rounding
 DIAGONAL, LARGEST = 2, 3  # rows of work.closing_vectors
 OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 
@@ -79,7 +80,11 @@ def add_multipliers(system, work, memory, h, r):
     n, m = memory.jacobian.shape[0] - newton.n_coordinates, run.n_dependent
     for k in range(m):
         c = work.closings[order[k]]
-        gap = c.value + run.compliance * (c.force + run.loop_damping * c.rate)
+        is_closed = run.is_weak and abs(c.value) <= CLOSED * system.closings[order[k]].scale
+        # beside a dead point rounding is no gap
+        gap = (0.0 if is_closed and run.compliance == 0.0 else c.value) + run.compliance * (
+            c.force + run.loop_damping * c.rate
+        )
         x[k] = -gap / (newton.beta * h * h) - softness * of_velocities(system, work, memory, order[k], r, n)
     lu_solve(work.dependent, work.dependent_pivots, m, x)
     for k in range(m):
