@@ -27,9 +27,9 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 # e^2 of kernels/closures/multipliers.py
-LEAST_SOFTNESS, MOST_SOFTNESS = 1e-8, 1e-2
-SOFTENED = 0.1  # of rtol
-STEP_SOFTENED = 4.0
+SOFTNESS = (1e-8, 1e-7)
+MOST_SOFTNESS = 1e-2  # of projections
+STEP_SOFTENED = 1.0
 ROUNDED = 4e-15  # of a condition, over its scale
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]
@@ -138,9 +138,9 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
     parameters = alpha_parameters(options)
     # beside dead points: what a step leaves open must not turn the corner, and rounding not count as speed
-    run.least_softness = max(LEAST_SOFTNESS, SOFTENED * (1e-6 if is_fixed else options["rtol"]))
-    run.step_softness = STEP_SOFTENED if parameters is not None else 0.0
     run.noise = _rounding(handle) / (1e-8 if is_fixed else options["rtol"])
+    run.least_softness = SOFTNESS[0] if is_fixed else np.clip(0.1 * max(options["rtol"], run.noise), *SOFTNESS)
+    run.step_softness = STEP_SOFTENED if parameters is not None else 0.0
     run.projection_softness = min(max(run.least_softness, run.noise), MOST_SOFTNESS)
     n_z = int(system.world[0].n_z)
     memory = new_memory(

@@ -125,9 +125,9 @@ RUN = np.dtype(
         # dead points; filled by closures/dead_points.py, but for noise and what its softness is made of
         ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
         ("best_pivot", np.float64),  # the best that it has been at the ends of steps
-        ("is_weak", np.int64),  # whether W was softened
+        ("is_weak", np.int64),  # whether W was so weak that it does not tell all
         ("is_beside", np.int64),  # whether the next step may meet a dead point
-        ("dead_x", np.float64),  # square root of the pivot at the last end of a step
+        ("dead_x", np.float64),  # square root of the pivot at the last end of a step, -1: none yet
         ("dead_t", np.float64),  # [s]
         ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it
         ("softness", np.float64),  # e^2 of the equations of motion
@@ -182,7 +182,8 @@ class Work(NamedTuple):
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
-    closing_vectors: Any  # (5, m) A' v, right side, diagonal of W, its largest at ends of steps, multipliers there
+    closing_vectors: Any  # (5, m) A' v, right side, target, diagonal of W, its largest at ends of steps
+    held_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
     conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
     conditions_q: Any  # (n_q) where it is A
     elimination: Any  # (m, n_v) scratch
@@ -254,6 +255,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         lanes=room_for_lanes(n_v + 1),
         body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
         closing_vectors=np.zeros((5, m)),
+        held_vdot=np.zeros(n_v if m > 0 else 0),
         conditions=np.zeros((m, n_v)),
         conditions_q=np.full(int(system.world[0].n_q), np.nan),
         elimination=np.zeros((m, n_v)),

@@ -4,9 +4,9 @@ Where a parallelogram lies flat, two branches of its motion cross: xy = 0, movin
 x y'' = .. with an x that vanishes: y'' is rounding over x, and a trace of y, followed finely enough, turns the corner
 of the hyperbola xy = trace onto the other branch. Therefore
 
-- beside such a pose W + e^2 diag is factored in place of W = A M^-1 A^T, and solved again and again from the
-  multipliers of the last step (augmented Lagrangian): the correction in the weak direction is
-  1 - (e^2/(x^2 + e^2))^n of the whole, bounded and smooth across the pose, and all of it a little way off;
+- beside such a pose W = A M^-1 A^T = L L^T tells the acceleration in the weak direction, which is the last row of
+  L^-1 A (orthonormal as masses measure it), but for a part (e^2/(x^2 + e^2))^3, which goes on as at the end of the last
+  step: bounded and smooth across the pose, and nothing a little way off;
 - positions and speeds are put back on the loops in the same way, with a larger e where tolerances are tight: rounding
   of positions, over x^2, is not put into speeds;
 - minimal coordinates are not imposed in steps that may meet it: all are integrated, and put back at the end of a step;
@@ -19,65 +19,107 @@ x^2 is the least pivot of W over its diagonal; it and e^2 are measured against t
 import math
 
 from pliant.kernels._jit import routine
-from pliant.kernels.algebra.dense import cholesky
 
 WEAK = 1e-3  # of the best that the least pivot of W has been: beside a dead point
-WEAK_SOLVES = 3
+NO_PIVOT = 1e-18  # of its diagonal
 BESIDE = 0.03  # of the same: steps may meet the dead point
 NEAR = 0.3  # of the same: they may if it is due within a few of them
 FEW_STEPS = 3.0
 SLACK = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
-MOST_SLACK = 1e3  # tolerances
-BIAS, RIGHT, DIAGONAL, LARGEST, HELD = 0, 1, 2, 3, 4  # rows of work.closing_vectors
+MOST_SLACK = 1e5  # tolerances
+BIAS, RIGHT, TARGET, DIAGONAL, LARGEST = 0, 1, 2, 3, 4  # rows of work.closing_vectors
 
 
 @routine
-def put_gram(work, r, softness):
-    """W, of which an earlier factor has left the upper triangle, with this part of its largest diagonal more on it."""
-    W, now, largest = work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
-    for i in range(r):
-        for j in range(i):
-            W[i, j] = W[j, i]
-        k = work.condition_order[i]
-        W[i, i] = now[k] + softness * max(now[k], largest[k])
-
-
-@routine
-def factor_gram(work, r, softness):
-    """Cholesky factor of W, of one that is weak softened by that part of the best it has been; whether it exists."""
+def factor_gram(work, r):
+    """Cholesky factor of W, diagonal inverted; of a W that is weak also where a pivot is rounding. Whether it exists."""
     run, W, now, largest = work.run[0], work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
-    for i in range(r):
-        now[work.condition_order[i]] = W[i, i]
-    exists, least = cholesky(W, r) < 0, 1.0
+    least = 1.0
     for i in range(r):
         k = work.condition_order[i]
-        # the diagonal is inverted
-        least = min(least, 1.0 / (W[i, i] ** 2 * max(now[k], largest[k]))) if exists else 0.0
+        now[k] = W[i, i]
+        size = max(now[k], largest[k])
+        for j in range(i):
+            total = W[i, j]
+            for l in range(j):
+                total -= W[i, l] * W[j, l]
+            W[i, j] = total * W[j, j]
+        pivot = W[i, i]
+        for l in range(i):
+            pivot -= W[i, l] * W[i, l]
+        least = min(least, max(pivot, 0.0) / size)
+        if not pivot > 0.0 and (run.best_pivot == 0.0 or math.isnan(pivot)):
+            return False
+        W[i, i] = 1.0 / math.sqrt(max(pivot, NO_PIVOT * size) if run.best_pivot > 0.0 else pivot)
     run.pivot = least
-    run.is_weak = least < max(WEAK, 4.0 * softness) * run.best_pivot
-    if run.is_weak:
-        put_gram(work, r, softness * run.best_pivot)
-        exists = cholesky(W, r) < 0
-    return exists
+    run.is_weak = least < max(WEAK, 4.0 * run.softness) * run.best_pivot
+    return True
 
 
 @routine
-def remember(work, t):
-    """After the evaluation at the end of a step: what later ones compare W with, the multipliers they begin with beside
-    a dead point, and when the next one is due (x falls to zero as it has fallen over the last step)."""
+def weakness(work, i, softness):
+    """Part of the direction that row i adds to those before it which is not told by the conditions."""
+    run, k = work.run[0], work.condition_order[i]
+    size = max(work.closing_vectors[DIAGONAL, k], work.closing_vectors[LARGEST, k])
+    w = softness / (softness + 1.0 / (work.gram[i, i] ** 2 * size * run.best_pivot))
+    return w * w * w
+
+
+@routine
+def solve_weakly(work, r, x, target, softness):
+    """x <- W^-1 x, as far as W tells; for the rest W^-1 target. Both are gone."""
+    L = work.gram
+    for i in range(r):
+        for k in range(i):
+            x[i] -= L[i, k] * x[k]
+            target[i] -= L[i, k] * target[k]
+        x[i] *= L[i, i]
+        target[i] *= L[i, i]
+        x[i] += weakness(work, i, softness) * (target[i] - x[i])
+    solve_upper(L, r, x)
+
+
+@routine
+def weak_part(work, r, x, softness):
+    """x <- W^-1 x of what W does not tell."""
+    L = work.gram
+    for i in range(r):
+        for k in range(i):
+            x[i] -= L[i, k] * x[k]
+        x[i] *= L[i, i]
+    for i in range(r):
+        x[i] *= weakness(work, i, softness)
+    solve_upper(L, r, x)
+
+
+@routine
+def solve_upper(L, r, x):
+    """x <- L^-T x"""
+    for i in range(r - 1, -1, -1):
+        for k in range(i + 1, r):
+            x[i] -= L[k, i] * x[k]
+        x[i] *= L[i, i]
+
+
+@routine
+def remember(work, t, vdot):
+    """After the evaluation at the end of a step: what later ones compare W with, the accelerations they keep beside a
+    dead point, and when the next one is due (x falls to zero as it has fallen over the last step)."""
     run, vectors = work.run[0], work.closing_vectors
     run.best_pivot = max(run.best_pivot, run.pivot)
     for i in range(run.n_dependent):
         k = work.condition_order[i]
         vectors[LARGEST, k] = max(vectors[LARGEST, k], vectors[DIAGONAL, k])
-    for k in range(len(work.closings)):
-        vectors[HELD, k] = work.closings[k].force
+    for j in range(len(work.held_vdot)):
+        work.held_vdot[j] = vdot[j]
     x, part = math.sqrt(run.pivot), run.pivot / run.best_pivot if run.best_pivot > 0.0 else 1.0
-    fall = (run.dead_x - x) / (t - run.dead_t) if t != run.dead_t else 0.0
+    fall = (run.dead_x - x) / (t - run.dead_t) if run.dead_x >= 0.0 and t != run.dead_t else 0.0
     run.t_dead = t + x / fall if part < NEAR and fall > 0.0 else math.inf
     run.is_beside = part < BESIDE or run.t_dead - t < FEW_STEPS * (t - run.dead_t)
     run.slack = min(MOST_SLACK, SLACK * run.noise / max(part, 1e-300)) if run.is_beside else 0.0
-    run.softness = max(run.least_softness, run.step_softness * (x - run.dead_x) ** 2 / max(run.best_pivot, 1e-300))
+    run.softness = run.least_softness
+    if run.dead_x >= 0.0 and run.best_pivot > 0.0:
+        run.softness = max(run.softness, run.step_softness * (x - run.dead_x) ** 2 / run.best_pivot)
     run.dead_x, run.dead_t = x, t
 
 

@@ -16,5 +16,5 @@ def conditions(system, work, t, y, ydot):
     call_state(work.run[0].prepare, (system, work, t, q, v))
     put_conditions_jacobian(system, work, q)
     status = find_lift(system, work, q, v, work.vdot)
-    factor_gram(work, work.run[0].n_dependent, work.run[0].softness)  # whether W is weak
+    factor_gram(work, work.run[0].n_dependent)  # whether W is weak
     return status

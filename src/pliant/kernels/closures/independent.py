@@ -184,7 +184,7 @@ def choose(system, work, t, y, ydot):
     """The same at y."""
     world = system.world[0]
     choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
-    remember(work, t)
+    remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
     return OK
 
 
@@ -195,7 +195,7 @@ def choose_at(system, work, q, v, out):
     out[0, 0] = choose_here(system, work)
     run = work.run[0]
     run.holds_choice, run.t_dead = 1, math.inf
-    run.is_beside, run.best_pivot, run.slack, run.dead_x, run.dead_t, run.softness = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+    run.is_beside, run.best_pivot, run.slack, run.softness, run.dead_x, run.dead_t = 0, 0.0, 0.0, 0.0, -1.0, 0.0
     work.closing_vectors[:] = 0.0
     return 0
 

@@ -8,7 +8,7 @@ multipliers; those of redundant ones are zero.
 import math
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH, load, same, store
 from pliant.kernels.closures.conditions import (
     measure_loops,
@@ -18,14 +18,13 @@ from pliant.kernels.closures.conditions import (
 )
 from pliant.kernels.closures.dead_points import (
     BIAS,
-    HELD,
     RIGHT,
+    TARGET,
     WEAK,
-    WEAK_SOLVES,
     factor_gram,
     largest_speed,
-    put_gram,
     remember,
+    solve_weakly,
 )
 from pliant.kernels.closures.independent import choose_anew, choose_now, is_known, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
@@ -40,6 +39,7 @@ call_response = RESPONSE.call
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
+MOST_CHANGED = 1e-3  # of the speeds, however much slack a step across a dead point had
 
 
 @routine
@@ -91,25 +91,31 @@ def add_lifted(work, r, x, vdot):
 def find_multipliers(system, work, q, v, vdot):
     """Fill the forces of work.closings, and vdot under them; forces are gathered, loops measured, conditions chosen."""
     r, s, order = work.run[0].n_dependent, work.run[0].baumgarte, work.condition_order
-    bias, x, run = work.closing_vectors[BIAS], work.closing_vectors[RIGHT], work.run[0]
+    run, bias, x, target = (
+        work.run[0],
+        work.closing_vectors[BIAS],
+        work.closing_vectors[RIGHT],
+        work.closing_vectors[TARGET],
+    )
     status = find_lift(system, work, q, v, vdot)
     if status != OK:
         return status
-    if not factor_gram(work, r, run.softness):
+    if not factor_gram(work, r):
         return SINGULAR_LOOP
     for k in range(len(system.closings)):
         work.closings[k].force = 0.0
     put_second_rates(system, work, work.still, bias)
-    if run.is_weak and run.holds_choice:
-        for k in range(r):
-            x[k] = work.closings[order[k]].force = work.closing_vectors[HELD, order[k]]
-        add_lifted(work, r, x, vdot)
     # again where an ill-conditioned W has lost digits
-    for _ in range(WEAK_SOLVES if run.pivot < WEAK else 1):
+    for _ in range(1 if run.pivot > WEAK else 3):
         for k in range(r):
-            c = work.closings[order[k]]
-            x[k] = -times_conditions(work, order[k], vdot) - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
-        cholesky_solve(work.gram, r, x)
+            c, now = work.closings[order[k]], times_conditions(work, order[k], vdot)
+            x[k] = -now - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
+            if run.is_weak and run.holds_choice:
+                target[k] = times_conditions(work, order[k], work.held_vdot) - now
+        if run.is_weak and run.holds_choice:
+            solve_weakly(work, r, x, target, run.softness)
+        else:
+            cholesky_solve(work.gram, r, x)
         add_lifted(work, r, x, vdot)
         for k in range(r):
             work.closings[order[k]].force += x[k]
@@ -146,11 +152,15 @@ def largest_error(system, work, is_rate):
 @routine
 def correct_once(system, work, is_rate, w):
     """w = M^-1 A^T lambda that takes the values (rates) away, as far as A tells."""
-    r, x = work.run[0].n_dependent, work.closing_vectors[RIGHT]
+    run, r, x, target = work.run[0], work.run[0].n_dependent, work.closing_vectors[RIGHT], work.closing_vectors[TARGET]
     for k in range(r):
         c = work.closings[work.condition_order[k]]
-        x[k] = -(c.rate if is_rate else c.value)
-    cholesky_solve(work.gram, r, x)
+        x[k], target[k] = -(c.rate if is_rate else c.value), 0.0
+    if run.pivot < max(WEAK, 4.0 * run.projection_softness) * run.best_pivot:
+        # rounding of positions, over x twice, is not put into speeds
+        solve_weakly(work, r, x, target, run.projection_softness)
+    else:
+        cholesky_solve(work.gram, r, x)
     for j in range(w.shape[0]):
         w[j] = 0.0
     add_lifted(work, r, x, w)
@@ -166,11 +176,6 @@ def put_back(system, work, t, y, ydot):
     if status != OK:
         return status
     q_new, w, changed, run = work.qdot, work.vdot, 0.0, work.run[0]
-    if run.pivot < max(WEAK, 4.0 * run.projection_softness) * run.best_pivot:
-        # rounding of positions, over x twice, is not put into speeds
-        put_gram(work, run.n_dependent, run.projection_softness * run.best_pivot)
-        if cholesky(work.gram, run.n_dependent) >= 0:
-            return SINGULAR_LOOP
     for is_rate in (False, True):
         before = math.inf
         for _ in range(MOST_CORRECTIONS):
@@ -193,12 +198,13 @@ def put_back(system, work, t, y, ydot):
         if not error < 1e-6:
             return NOT_CLOSED
     # more than the errors of a step: beside a singular pose this would be the way onto another branch
-    if changed > work.run[0].projection * largest_speed(system, v) + work.run[0].projection_floor:
+    allowed = max(run.projection, min(MOST_CHANGED, run.projection * run.slack))
+    if changed > allowed * largest_speed(system, v) + run.projection_floor:
         return NOT_CLOSED
     choose_anew(system, work, q, v)
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status == OK:
-        remember(work, t)
+        remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
     return status
 
 
@@ -215,5 +221,5 @@ def project_beside(system, work, t, y, ydot):
         return put_back(system, work, t, y, ydot)
     world = system.world[0]
     choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
-    remember(work, t)
+    remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
     return OK
