@@ -64,7 +64,7 @@ class Closing:
         if self.method.name == "reduced":
             run.impose = address("reduced", "impose")
         if self.method.name == "implicit":
-            run.settle = address("independent", "choose")
+            run.settle = address("given", "settle")
         elif self.method.name == "multipliers" and self.baumgarte == 0.0:
             run.settle = address("multipliers", "project")
         else:

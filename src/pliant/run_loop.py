@@ -27,9 +27,9 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 # e^2 of kernels/closures/multipliers.py
-SOFTNESS = (1e-8, 1e-7)
+SOFTNESS = (1e-8, 1e-6)
 MOST_SOFTNESS = 1e-2  # of projections
-STEP_SOFTENED = 1.0
+STEP_SOFTENED = 4.0
 ROUNDED = 4e-15  # of a condition, over its scale
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 Progress = Callable[[float, float], None]

@@ -182,7 +182,7 @@ class Work(NamedTuple):
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
-    closing_vectors: Any  # (5, m) A' v, right side, target, diagonal of W, its largest at ends of steps
+    closing_vectors: Any  # (6, m) rows of closures/dead_points.py
     held_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
     conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
     conditions_q: Any  # (n_q) where it is A
@@ -254,7 +254,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
         body_lanes=room_for_lanes(6 * n_bodies if m > 0 else 0),
-        closing_vectors=np.zeros((5, m)),
+        closing_vectors=np.zeros((6, m)),
         held_vdot=np.zeros(n_v if m > 0 else 0),
         conditions=np.zeros((m, n_v)),
         conditions_q=np.full(int(system.world[0].n_q), np.nan),

@@ -27,14 +27,15 @@ NEAR = 0.3  # of the same: they may if it is due within a few of them
 FEW_STEPS = 3.0
 SLACK = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
 MOST_SLACK = 1e5  # tolerances
-BIAS, RIGHT, TARGET, DIAGONAL, LARGEST = 0, 1, 2, 3, 4  # rows of work.closing_vectors
+BIAS, RIGHT, TARGET, SHARE, DIAGONAL, LARGEST = 0, 1, 2, 3, 4, 5  # rows of work.closing_vectors
 
 
 @routine
 def factor_gram(work, r):
-    """Cholesky factor of W, diagonal inverted; of a W that is weak also where a pivot is rounding. Whether it exists."""
+    """Cholesky factor of W, diagonal inverted, and the shares of its pivots (algebra/weak.py); whether it exists. That
+    of a W which is weak does where a pivot is rounding, too."""
     run, W, now, largest = work.run[0], work.gram, work.closing_vectors[DIAGONAL], work.closing_vectors[LARGEST]
-    least = 1.0
+    least, best, share = 1.0, work.run[0].best_pivot, work.closing_vectors[SHARE]
     for i in range(r):
         k = work.condition_order[i]
         now[k] = W[i, i]
@@ -47,58 +48,16 @@ def factor_gram(work, r):
         pivot = W[i, i]
         for l in range(i):
             pivot -= W[i, l] * W[i, l]
-        least = min(least, max(pivot, 0.0) / size)
-        if not pivot > 0.0 and (run.best_pivot == 0.0 or math.isnan(pivot)):
+        if not pivot > 0.0 and (best == 0.0 or math.isnan(pivot)):
             return False
-        W[i, i] = 1.0 / math.sqrt(max(pivot, NO_PIVOT * size) if run.best_pivot > 0.0 else pivot)
+        least = min(least, max(pivot, 0.0) / size)
+        if best > 0.0:
+            pivot = max(pivot, NO_PIVOT * size)
+            share[i] = pivot / (size * best)
+        W[i, i] = 1.0 / math.sqrt(pivot)
     run.pivot = least
-    run.is_weak = least < max(WEAK, 4.0 * run.softness) * run.best_pivot
+    run.is_weak = least < max(WEAK, 4.0 * run.softness) * best
     return True
-
-
-@routine
-def weakness(work, i, softness):
-    """Part of the direction that row i adds to those before it which is not told by the conditions."""
-    run, k = work.run[0], work.condition_order[i]
-    size = max(work.closing_vectors[DIAGONAL, k], work.closing_vectors[LARGEST, k])
-    w = softness / (softness + 1.0 / (work.gram[i, i] ** 2 * size * run.best_pivot))
-    return w * w * w
-
-
-@routine
-def solve_weakly(work, r, x, target, softness):
-    """x <- W^-1 x, as far as W tells; for the rest W^-1 target. Both are gone."""
-    L = work.gram
-    for i in range(r):
-        for k in range(i):
-            x[i] -= L[i, k] * x[k]
-            target[i] -= L[i, k] * target[k]
-        x[i] *= L[i, i]
-        target[i] *= L[i, i]
-        x[i] += weakness(work, i, softness) * (target[i] - x[i])
-    solve_upper(L, r, x)
-
-
-@routine
-def weak_part(work, r, x, softness):
-    """x <- W^-1 x of what W does not tell."""
-    L = work.gram
-    for i in range(r):
-        for k in range(i):
-            x[i] -= L[i, k] * x[k]
-        x[i] *= L[i, i]
-    for i in range(r):
-        x[i] *= weakness(work, i, softness)
-    solve_upper(L, r, x)
-
-
-@routine
-def solve_upper(L, r, x):
-    """x <- L^-T x"""
-    for i in range(r - 1, -1, -1):
-        for k in range(i + 1, r):
-            x[i] -= L[k, i] * x[k]
-        x[i] *= L[i, i]
 
 
 @routine

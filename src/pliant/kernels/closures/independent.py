@@ -5,19 +5,16 @@ look independent, and a choice that changed within a step would make the equatio
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, REFEREE, kernel, routine
+from pliant.kernels._jit import REFEREE, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.closures.conditions import measure_loops
-from pliant.kernels.closures.dead_points import remember
 from pliant.kernels.closures.legs import find_legs
 from pliant.kernels.jacobians import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import frame_motion, move, place
-from pliant.system.status import Status
 
-OK = int(Status.OK)
 DEPENDENT = 1e-8  # of the largest pivot: a condition that says nothing new
 STILL_GOOD = 0.5  # of the least pivot when the choice was made
 
@@ -177,15 +174,6 @@ def choose_anew(system, work, q, v):
     copy(kept[:m], work.condition_order)
     copy(kept[m:], work.column_order)
     find_legs(system, work)
-
-
-@kernel(DERIVATIVE)
-def choose(system, work, t, y, ydot):
-    """The same at y."""
-    world = system.world[0]
-    choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
-    remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
-    return OK
 
 
 @kernel(REFEREE)

@@ -10,6 +10,7 @@ import math
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, RESPONSE, kernel, routine
 from pliant.kernels.algebra.dense import cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH, load, same, store
+from pliant.kernels.algebra.weak import solve_weakly
 from pliant.kernels.closures.conditions import (
     measure_loops,
     multipliers_power,
@@ -19,12 +20,12 @@ from pliant.kernels.closures.conditions import (
 from pliant.kernels.closures.dead_points import (
     BIAS,
     RIGHT,
+    SHARE,
     TARGET,
     WEAK,
     factor_gram,
     largest_speed,
     remember,
-    solve_weakly,
 )
 from pliant.kernels.closures.independent import choose_anew, choose_now, is_known, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
@@ -113,7 +114,7 @@ def find_multipliers(system, work, q, v, vdot):
             if run.is_weak and run.holds_choice:
                 target[k] = times_conditions(work, order[k], work.held_vdot) - now
         if run.is_weak and run.holds_choice:
-            solve_weakly(work, r, x, target, run.softness)
+            solve_weakly(work.gram, r, work.closing_vectors[SHARE], run.softness, x, target)
         else:
             cholesky_solve(work.gram, r, x)
         add_lifted(work, r, x, vdot)
@@ -158,7 +159,7 @@ def correct_once(system, work, is_rate, w):
         x[k], target[k] = -(c.rate if is_rate else c.value), 0.0
     if run.pivot < max(WEAK, 4.0 * run.projection_softness) * run.best_pivot:
         # rounding of positions, over x twice, is not put into speeds
-        solve_weakly(work, r, x, target, run.projection_softness)
+        solve_weakly(work.gram, r, work.closing_vectors[SHARE], run.projection_softness, x, target)
     else:
         cholesky_solve(work.gram, r, x)
     for j in range(w.shape[0]):
@@ -167,14 +168,8 @@ def correct_once(system, work, is_rate, w):
 
 
 @routine
-def put_back(system, work, t, y, ydot):
-    """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
-    world = system.world[0]
-    q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
-    work.run[0].n_evaluations += 2
-    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
-    if status != OK:
-        return status
+def correct(system, work, q, v):
+    """q, then v, back on the loops, where W has been factored."""
     q_new, w, changed, run = work.qdot, work.vdot, 0.0, work.run[0]
     for is_rate in (False, True):
         before = math.inf
@@ -189,11 +184,11 @@ def put_back(system, work, t, y, ydot):
             correct_once(system, work, is_rate, w)
             if is_rate:
                 changed += largest_speed(system, w)
-                for j in range(world.n_v):
+                for j in range(len(v)):
                     v[j] += w[j]
             else:
                 move_along(system, q, w, q_new)
-                for i in range(world.n_q):
+                for i in range(len(q)):
                     q[i] = q_new[i]
         if not error < 1e-6:
             return NOT_CLOSED
@@ -201,6 +196,21 @@ def put_back(system, work, t, y, ydot):
     allowed = max(run.projection, min(MOST_CHANGED, run.projection * run.slack))
     if changed > allowed * largest_speed(system, v) + run.projection_floor:
         return NOT_CLOSED
+    return OK
+
+
+@routine
+def put_back(system, work, t, y, ydot):
+    """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
+    world = system.world[0]
+    q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
+    work.run[0].n_evaluations += 2
+    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
+    if status != OK:
+        return status
+    status = correct(system, work, q, v)
+    if status != OK:
+        return status
     choose_anew(system, work, q, v)
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status == OK:

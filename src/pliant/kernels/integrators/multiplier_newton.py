@@ -9,12 +9,13 @@ Reference: Arnold and Bruels (2007)."""
 
 from pliant.kernels._jit import DERIVATIVE, routine
 from pliant.kernels.algebra.lu import lu, lu_solve
-from pliant.kernels.closures.dead_points import weak_part
+from pliant.kernels.algebra.weak import solve_untold
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
 CLOSED = 1e-15  # of the scales: rounding
+SHARE = 3  # row of work.closing_vectors
 OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 
 
@@ -102,7 +103,7 @@ def keep_weak(system, work, memory, r):
         left[i] = memory.stages[0, k] - memory.stages[1, k] - r[i]
     for k in range(m):
         x[k] = of_velocities(system, work, memory, order[k], left, n)
-    weak_part(work, m, x, run.softness)
+    solve_untold(work.gram, m, work.closing_vectors[SHARE], run.softness, x)
     for k in range(m):
         x[k] *= (1.0 - newton.alpha_m) / (1.0 - newton.alpha_f)
         work.closings[order[k]].force += x[k]
