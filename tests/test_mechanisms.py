@@ -415,7 +415,7 @@ def test_robot_driven_out_of_reach_ends_where_a_leg_is_stretched_and_names_it(cl
     found = pliant.simulate(replace(model, joints=tuple(joints), keep=()), 2.0, closure=closure)
     assert "singular pose (loop 'leg1')" in found.reason
     # its elbow is straight: sine as the square root of what time resolves
-    assert abs(np.sin(found.q[-1][1])) < 1e-4
+    assert abs(np.sin(found.q[-1][1])) < 1e-3
 
 
 @pytest.mark.parametrize("closure", SOLVED)

@@ -75,7 +75,9 @@ def remember(work, t, vdot):
     fall = (run.dead_x - x) / (t - run.dead_t) if run.dead_x >= 0.0 and t != run.dead_t else 0.0
     run.t_dead = t + x / fall if part < NEAR and fall > 0.0 else math.inf
     run.is_beside = part < BESIDE or run.t_dead - t < FEW_STEPS * (t - run.dead_t)
-    run.slack = min(MOST_SLACK, SLACK * run.noise / max(part, 1e-300)) if run.is_beside else 0.0
+    # a step that begins in the pose itself begins with an acceleration that is held: its errors are errors
+    has_noise = run.is_beside and part > 4.0 * run.least_softness
+    run.slack = min(MOST_SLACK, SLACK * run.noise / part) if has_noise else 0.0
     run.softness = run.least_softness
     if run.dead_x >= 0.0 and run.best_pivot > 0.0:
         run.softness = max(run.softness, run.step_softness * (x - run.dead_x) ** 2 / run.best_pivot)

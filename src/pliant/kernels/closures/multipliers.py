@@ -193,7 +193,9 @@ def correct(system, work, q, v):
         if not error < 1e-6:
             return NOT_CLOSED
     # more than the errors of a step: beside a singular pose this would be the way onto another branch
-    allowed = max(run.projection, min(MOST_CHANGED, run.projection * run.slack))
+    allowed = run.projection
+    if run.slack > 1.0:
+        allowed = max(allowed, min(MOST_CHANGED, allowed * run.slack))
     if changed > allowed * largest_speed(system, v) + run.projection_floor:
         return NOT_CLOSED
     return OK
