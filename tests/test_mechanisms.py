@@ -343,7 +343,7 @@ def test_crank_driven_to_where_coupler_and_rocker_stretch_ends_there_and_says_so
     when = (np.arccos(0.81 / 1.8) - 0.5) / 2.0
     assert not found.is_ok
     assert "singular pose (loop 'pin')" in found.reason
-    assert found.t[-1] == pytest.approx(when, abs=2e-3 if "step" in how else 1e-8)
+    assert found.t[-1] == pytest.approx(when, abs=2e-3 if "step" in how else 1e-7)
     assert len(found.t) > 50
 
 
@@ -415,7 +415,7 @@ def test_robot_driven_out_of_reach_ends_where_a_leg_is_stretched_and_names_it(cl
     found = pliant.simulate(replace(model, joints=tuple(joints), keep=()), 2.0, closure=closure)
     assert "singular pose (loop 'leg1')" in found.reason
     # its elbow is straight: sine as the square root of what time resolves
-    assert abs(np.sin(found.q[-1][1])) < 1e-4
+    assert abs(np.sin(found.q[-1][1])) < 1e-3
 
 
 @pytest.mark.parametrize("closure", SOLVED)

@@ -63,11 +63,14 @@ class Closing:
             return
         # multipliers from the equations of motion
         run.formulation = address("multipliers", "close")
-        run.settle = address("independent", "choose")
         if self.method.name == "reduced":
             run.impose = address("reduced", "impose")
+        if self.method.name == "implicit":
+            run.settle = address("given", "settle")
         elif self.method.name == "multipliers" and self.baumgarte == 0.0:
             run.settle = address("multipliers", "project")
+        else:
+            run.settle = address("multipliers", "project_beside")
 
     def give(self, work: Any) -> None:
         """Multipliers as the integrator puts them; those of work are the first."""

@@ -31,6 +31,11 @@ FIRST_WORK = 20000  # steps times velocities before the first look
 PROJECTED = 1e3  # tolerances
 MOST_PROJECTED = 0.1  # of the speeds
 SHORT_STEPS = 20
+# e^2 of kernels/closures/multipliers.py
+SOFTNESS = (1e-8, 1e-6)
+MOST_SOFTNESS = 1e-2  # of projections
+STEP_SOFTENED = 4.0
+ROUNDED = 4e-15  # of a condition, over its scale
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 Progress = Callable[[float, float], None]
@@ -135,6 +140,13 @@ def _has_freedom(handle: Prepared) -> bool:
     return int(np.sum(handle.system.dofs.motion < 0)) > dependent
 
 
+def _rounding(handle: Prepared) -> float:
+    """Of the speeds that conditions tell, where they tell them well."""
+    A, system = handle.work.conditions, handle.system
+    sizes = np.linalg.norm(A * system.dofs.reach / system.closings.scale[:, None], axis=1)
+    return ROUNDED / float(np.min(sizes[sizes > 0.0], initial=1.0))
+
+
 def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
     """The integrator's memory at the start."""
     from pliant.kernels import _jit, dynamics, events
@@ -150,6 +162,12 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     is_fixed = options["step"] is not None
     run.projection = MOST_PROJECTED if is_fixed else min(MOST_PROJECTED, PROJECTED * options["rtol"])
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
+    parameters = alpha_parameters(options)
+    # beside dead points: what a step leaves open must not turn the corner, and rounding not count as speed
+    run.noise = _rounding(handle) / (1e-8 if is_fixed else options["rtol"])
+    run.least_softness = SOFTNESS[0] if is_fixed else np.clip(0.1 * max(options["rtol"], run.noise), *SOFTNESS)
+    run.step_softness = STEP_SOFTENED if parameters is not None else 0.0
+    run.projection_softness = min(max(run.least_softness, run.noise), MOST_SOFTNESS)
     n_z = int(system.world[0].n_z)
     memory = new_memory(
         np.concatenate([*state, np.zeros(n_z)]),
@@ -176,7 +194,6 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
         watches=STIFF_STEPS if _may_change(options) else 0,
     )
-    parameters = alpha_parameters(options)
     if parameters is not None:
         from pliant.kernels import shift
 

@@ -126,6 +126,20 @@ RUN = np.dtype(
         ("n_evaluations", np.int64),  # of the derivative by settle
         ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
         ("least_pivot", np.float64),  # of the choice when it was made
+        # dead points; filled by closures/dead_points.py, but for noise and what its softness is made of
+        ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
+        ("best_pivot", np.float64),  # the best that it has been at the ends of steps
+        ("is_weak", np.int64),  # whether W was so weak that it does not tell all
+        ("is_beside", np.int64),  # whether the next step may meet a dead point
+        ("dead_x", np.float64),  # square root of the pivot at the last end of a step, -1: none yet
+        ("dead_t", np.float64),  # [s]
+        ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it
+        ("softness", np.float64),  # e^2 of the equations of motion
+        ("least_softness", np.float64),
+        ("step_softness", np.float64),  # times the square of what x changes by in a step, where that is more
+        ("noise", np.float64),  # rounding over rtol
+        ("slack", np.float64),  # tolerances that errors of the next step may exceed their own by
+        ("projection_softness", np.float64),  # e^2 where positions and speeds are put back on the loops
         ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
         ("loop_form", np.int64),  # of virtual springs: SpringForm
         ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
@@ -189,7 +203,8 @@ class Work(NamedTuple):
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
-    closing_vectors: Any  # (2, m) A' v, right side
+    closing_vectors: Any  # (6, m) rows of closures/dead_points.py
+    held_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
     conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
     conditions_q: Any  # (n_q) where it is A
     elimination: Any  # (m, n_v) scratch
@@ -272,7 +287,8 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
         body_lanes=room_for_lanes(6 * n_bodies if m + n_stick > 0 else 0),
-        closing_vectors=np.zeros((2, m)),
+        closing_vectors=np.zeros((6, m)),
+        held_vdot=np.zeros(n_v if m > 0 else 0),
         conditions=np.zeros((m, n_v)),
         conditions_q=np.full(int(system.world[0].n_q), np.nan),
         elimination=np.zeros((m, n_v)),

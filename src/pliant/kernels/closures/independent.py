@@ -5,7 +5,7 @@ look independent, and a choice that changed within a step would make the equatio
 
 import math
 
-from pliant.kernels._jit import DERIVATIVE, REFEREE, kernel, routine
+from pliant.kernels._jit import REFEREE, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
@@ -14,9 +14,7 @@ from pliant.kernels.closures.legs import find_legs
 from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import frame_motion, move, place
-from pliant.system.status import Status
 
-OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 DEPENDENT = 1e-8  # of the largest pivot: a condition that says nothing new
 STILL_GOOD = 0.5  # of the least pivot when the choice was made
 
@@ -157,32 +155,25 @@ def choose_now(system, work):
 
 @routine
 def choose_anew(system, work, q, v):
-    """Choose at the end of a step, unless the choice is still good. A rank that falls is a singular pose."""
+    """Choose at the end of a step, unless the choice is still good, or, as in a dead point, no other is better."""
     if not is_known(work, q):
         look(system, work, q, v)
     before, run, m = work.run[0].n_dependent, work.run[0], len(system.closings)
+    now = least_pivot(system, work)
     # redundant conditions may have become independent
     has_all = before == m
-    if has_all and least_pivot(system, work) > STILL_GOOD * run.least_pivot:
-        return OK
+    if has_all and now > STILL_GOOD * run.least_pivot:
+        return
     pivot, kept = run.least_pivot, work.kept_orders
     copy(work.condition_order, kept[:m])
     copy(work.column_order, kept[m:])
-    if choose_here(system, work) >= before:
-        return OK
-    # the step is tried again, with the choice as it was
+    rank = choose_here(system, work)
+    if rank > before or (rank == before and (STILL_GOOD * run.least_pivot > now or not has_all)):
+        return
     run.n_dependent, run.least_pivot = before, pivot
     copy(kept[:m], work.condition_order)
     copy(kept[m:], work.column_order)
     find_legs(system, work)
-    return SINGULAR_LOOP
-
-
-@kernel(DERIVATIVE)
-def choose(system, work, t, y, ydot):
-    """The same at y."""
-    world = system.world[0]
-    return choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
 
 
 @kernel(REFEREE)
@@ -190,7 +181,10 @@ def choose_at(system, work, q, v, out):
     """Choose at the one row of q and v, and hold it; out = rank."""
     look(system, work, q[0], v[0])
     out[0, 0] = choose_here(system, work)
-    work.run[0].holds_choice = 1
+    run = work.run[0]
+    run.holds_choice, run.t_dead = 1, math.inf
+    run.is_beside, run.best_pivot, run.slack, run.softness, run.dead_x, run.dead_t = 0, 0.0, 0.0, 0.0, -1.0, 0.0
+    work.closing_vectors[:] = 0.0
     return 0
 
 

@@ -11,6 +11,7 @@ from pliant.kernels.kinematics.tree import frame_motion
 from pliant.system.loop_tables import ClosingKind
 from pliant.system.tables import JointKind
 
+STRETCHED = 1e-4  # square of a sine
 NOTHING = 1e-9  # of a condition, per unit move of a point: a velocity that does not change it
 
 
@@ -53,14 +54,16 @@ def find_legs(system, work):
 
 @kernel
 def meet(ax, ay, bx, by, r1, r2, side):
-    """Where the circles about a and b of squared radii r1, r2 meet, on that side of the line from a to b; else NaN."""
+    """Where the circles about a and b of squared radii r1, r2 meet, on that side of the line from a to b; NaN if they
+    do not, or almost touch."""
     dx, dy = bx - ax, by - ay
     d = dx * dx + dy * dy
     if d <= 0.0:
         return math.nan, math.nan
     along = 0.5 * (1.0 + (r1 - r2) / d)
     across = r1 / d - along * along
-    if across < 0.0:
+    # beside a stretched leg this is a root of rounding: Newton's method does better
+    if across < STRETCHED * r1 / d:
         return math.nan, math.nan
     across = math.copysign(math.sqrt(across), side)
     return ax + along * dx - across * dy, ay + along * dy + across * dx

@@ -8,13 +8,24 @@ multipliers; those of redundant ones are zero.
 import math
 
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH, load, same, store
+from pliant.kernels.algebra.weak import solve_weakly
 from pliant.kernels.closures.conditions import (
     measure_loops,
     multipliers_power,
     push_multipliers,
     put_second_rates,
+)
+from pliant.kernels.closures.dead_points import (
+    BIAS,
+    RIGHT,
+    SHARE,
+    TARGET,
+    WEAK,
+    factor_gram,
+    largest_speed,
+    remember,
 )
 from pliant.kernels.closures.independent import choose_anew, choose_now, is_known, put_conditions_jacobian
 from pliant.kernels.kinematics.joints import move_along
@@ -28,9 +39,8 @@ call_response = RESPONSE.call
 
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
-WELL_CONDITIONED = 1e-3  # least over largest pivot
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
-BIAS, RIGHT = 0, 1  # rows of work.closing_vectors
+MOST_CHANGED = 1e-3  # of the speeds, however much slack a step across a dead point had
 
 
 @routine
@@ -71,18 +81,6 @@ def times_conditions(work, k, x):
 
 
 @routine
-def factor_gram(work, r):
-    """Cholesky factor of W; (whether it exists, least over largest pivot)."""
-    if cholesky(work.gram, r) >= 0:
-        return False, 0.0
-    # the diagonal is inverted
-    least, largest = math.inf, 0.0
-    for i in range(r):
-        least, largest = min(least, work.gram[i, i]), max(largest, work.gram[i, i])
-    return True, (least / largest) ** 2 if r > 0 else 1.0
-
-
-@routine
 def add_lifted(work, r, x, vdot):
     """vdot += M^-1 A^T x."""
     for k in range(r):
@@ -94,22 +92,31 @@ def add_lifted(work, r, x, vdot):
 def find_multipliers(system, work, q, v, vdot):
     """Fill the forces of work.closings, and vdot under them; forces are gathered, loops measured, conditions chosen."""
     r, s, order = work.run[0].n_dependent, work.run[0].baumgarte, work.condition_order
-    bias, x = work.closing_vectors[BIAS], work.closing_vectors[RIGHT]
+    run, bias, x, target = (
+        work.run[0],
+        work.closing_vectors[BIAS],
+        work.closing_vectors[RIGHT],
+        work.closing_vectors[TARGET],
+    )
     status = find_lift(system, work, q, v, vdot)
     if status != OK:
         return status
-    exists, pivots = factor_gram(work, r)
-    if not exists:
+    if not factor_gram(work, r):
         return SINGULAR_LOOP
     for k in range(len(system.closings)):
         work.closings[k].force = 0.0
     put_second_rates(system, work, work.still, bias)
     # again where an ill-conditioned W has lost digits
-    for _ in range(1 if pivots > WELL_CONDITIONED else 3):
+    for _ in range(1 if run.pivot > WEAK else 3):
         for k in range(r):
-            c = work.closings[order[k]]
-            x[k] = -times_conditions(work, order[k], vdot) - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
-        cholesky_solve(work.gram, r, x)
+            c, now = work.closings[order[k]], times_conditions(work, order[k], vdot)
+            x[k] = -now - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
+            if run.is_weak and run.holds_choice:
+                target[k] = times_conditions(work, order[k], work.held_vdot) - now
+        if run.is_weak and run.holds_choice:
+            solve_weakly(work.gram, r, work.closing_vectors[SHARE], run.softness, x, target)
+        else:
+            cholesky_solve(work.gram, r, x)
         add_lifted(work, r, x, vdot)
         for k in range(r):
             work.closings[order[k]].force += x[k]
@@ -146,35 +153,24 @@ def largest_error(system, work, is_rate):
 @routine
 def correct_once(system, work, is_rate, w):
     """w = M^-1 A^T lambda that takes the values (rates) away, as far as A tells."""
-    r, x = work.run[0].n_dependent, work.closing_vectors[RIGHT]
+    run, r, x, target = work.run[0], work.run[0].n_dependent, work.closing_vectors[RIGHT], work.closing_vectors[TARGET]
     for k in range(r):
         c = work.closings[work.condition_order[k]]
-        x[k] = -(c.rate if is_rate else c.value)
-    cholesky_solve(work.gram, r, x)
+        x[k], target[k] = -(c.rate if is_rate else c.value), 0.0
+    if run.pivot < max(WEAK, 4.0 * run.projection_softness) * run.best_pivot:
+        # rounding of positions, over x twice, is not put into speeds
+        solve_weakly(work.gram, r, work.closing_vectors[SHARE], run.projection_softness, x, target)
+    else:
+        cholesky_solve(work.gram, r, x)
     for j in range(w.shape[0]):
         w[j] = 0.0
     add_lifted(work, r, x, w)
 
 
 @routine
-def largest_speed(system, v):
-    """Largest velocity: 1 is one radian, or the size of the model, a second."""
-    largest = 0.0
-    for j in range(len(v)):
-        largest = max(largest, abs(v[j]) / system.dofs[j].reach)
-    return largest
-
-
-@kernel(DERIVATIVE)
-def project(system, work, t, y, ydot):
-    """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
-    world = system.world[0]
-    q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
-    work.run[0].n_evaluations += 2
-    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
-    if status != OK:
-        return status
-    q_new, w, changed = work.qdot, work.vdot, 0.0
+def correct(system, work, q, v):
+    """q, then v, back on the loops, where W has been factored."""
+    q_new, w, changed, run = work.qdot, work.vdot, 0.0, work.run[0]
     for is_rate in (False, True):
         before = math.inf
         for _ in range(MOST_CORRECTIONS):
@@ -188,18 +184,54 @@ def project(system, work, t, y, ydot):
             correct_once(system, work, is_rate, w)
             if is_rate:
                 changed += largest_speed(system, w)
-                for j in range(world.n_v):
+                for j in range(len(v)):
                     v[j] += w[j]
             else:
                 move_along(system, q, w, q_new)
-                for i in range(world.n_q):
+                for i in range(len(q)):
                     q[i] = q_new[i]
         if not error < 1e-6:
             return NOT_CLOSED
     # more than the errors of a step: beside a singular pose this would be the way onto another branch
-    if changed > work.run[0].projection * largest_speed(system, v) + work.run[0].projection_floor:
+    allowed = run.projection
+    if run.slack > 1.0:
+        allowed = max(allowed, min(MOST_CHANGED, allowed * run.slack))
+    if changed > allowed * largest_speed(system, v) + run.projection_floor:
         return NOT_CLOSED
-    status = choose_anew(system, work, q, v)
+    return OK
+
+
+@routine
+def put_back(system, work, t, y, ydot):
+    """Put y back on the loops, the shortest way as masses measure it, and find its derivative anew."""
+    world = system.world[0]
+    q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
+    work.run[0].n_evaluations += 2
+    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status != OK:
         return status
-    return call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
+    status = correct(system, work, q, v)
+    if status != OK:
+        return status
+    choose_anew(system, work, q, v)
+    status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
+    if status == OK:
+        remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
+    return status
+
+
+@kernel(DERIVATIVE)
+def project(system, work, t, y, ydot):
+    """The same, as the end of every step asks for."""
+    return put_back(system, work, t, y, ydot)
+
+
+@kernel(DERIVATIVE)
+def project_beside(system, work, t, y, ydot):
+    """The same beside a dead point only: minimal coordinates and the Baumgarte term need it nowhere else."""
+    if work.run[0].is_beside:
+        return put_back(system, work, t, y, ydot)
+    world = system.world[0]
+    choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
+    remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
+    return OK

@@ -2,6 +2,8 @@
 
 A_r w = -c, A_r: independent conditions, dependent columns as independent.py has chosen them; Newton's method from
 where the integrator has put the dependent coordinates, so that c = 0 to rounding wherever the equations are looked at.
+In steps that may meet a dead point, where A_r no longer tells, nothing follows: all coordinates are integrated, and put
+back on the loops at the end of the step (dead_points.py).
 """
 
 import math
@@ -10,6 +12,7 @@ from pliant.kernels._jit import STATE, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu, lu_solve
 from pliant.kernels.closures.conditions import measure_loops
+from pliant.kernels.closures.dead_points import NEAR, largest_speed
 from pliant.kernels.closures.independent import put_conditions_jacobian
 from pliant.kernels.closures.legs import close_legs
 from pliant.kernels.kinematics.joints import move_along
@@ -21,6 +24,7 @@ MOST_CORRECTIONS = 20
 CLOSED = 1e-15  # of the scales: rounding
 SLOW = 1e-3  # a correction that leaves more than this of the error asks for a new Jacobian
 GOOD = 1e-10  # of the scales: a search that stops improving above this has failed
+TURNED = 0.5  # of the speeds: more than a stage of a step errs by
 
 
 @routine
@@ -97,6 +101,9 @@ def close_loops(system, work, q, v):
 def impose(system, work, t, q, v):
     """Dependent coordinates and velocities from the others."""
     r, x, rows, columns = work.run[0].n_dependent, work.closing_vectors[0], work.condition_order, work.column_order
+    run, change = work.run[0], 0.0
+    if run.is_beside:
+        return OK
     if not close_loops(system, work, q, v):
         return NOT_CLOSED
     put_conditions_jacobian(system, work, q)
@@ -110,5 +117,9 @@ def impose(system, work, t, q, v):
         x[k] = total
     solve_dependent(work, x)
     for k in range(r):
+        change = max(change, abs(x[k] - v[columns[k]]) / system.dofs[columns[k]].reach)
         v[columns[k]] = x[k]
+    # so much is the way onto another branch
+    if run.pivot < NEAR * run.best_pivot and change > TURNED * largest_speed(system, v) + run.projection_floor:
+        return NOT_CLOSED
     return OK

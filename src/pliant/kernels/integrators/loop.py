@@ -35,6 +35,7 @@ JUMP_STEP = 4.0  # times Hairer's cautious guess, after a switch
 STALL_STEPS = 1000  # whose progress is watched
 STALLED = 1e-8  # of t: progress of so many steps that is none
 STABLE = 6.1  # h times eigenvalue at the bound of stability of DOP853
+BESIDE = 0.3  # of a step: too near to a dead point to end there
 MOST_MILD = 6  # steps off that bound that forget those at it
 
 
@@ -188,6 +189,13 @@ def fitted(loop, wanted, stop):
         return gap
     h = 0.5 * gap if loop.is_fixed == 0 and wanted > 0.5 * gap else wanted
     return (loop.t + h) - loop.t  # as t can represent it
+
+
+@routine
+def past_dead_point(loop, t_dead, wanted):
+    """Step that does not end beside a dead point of loops: before it, from where the next one goes far beyond it."""
+    due = t_dead - loop.t
+    return 0.5 * due if loop.is_fixed == 0 and abs(wanted - due) < BESIDE * wanted else wanted
 
 
 @routine
@@ -381,7 +389,8 @@ def one_step(system, work, memory):
     if loop.is_fixed == 0 and work.run[0].turning * wanted > events.MOST_TURN:
         # the scan for events must not miss whole turns
         wanted = events.MOST_TURN / work.run[0].turning
-    loop.h_made = fitted(loop, max(wanted, least_step(loop)), stop)
+    wanted = max(wanted, least_step(loop))
+    loop.h_made = fitted(loop, past_dead_point(loop, work.run[0].t_dead, wanted), stop)
     n_rejected = loop.n_rejected
     status = trial(system, work, memory)
     if status != OK:

@@ -9,10 +9,13 @@ Reference: Arnold and Bruels (2007)."""
 
 from pliant.kernels._jit import DERIVATIVE, routine
 from pliant.kernels.algebra.lu import lu, lu_solve
+from pliant.kernels.algebra.weak import solve_untold
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
+CLOSED = 1e-15  # of the scales: rounding
+SHARE = 3  # row of work.closing_vectors
 OK, SINGULAR_LOOP = int(Status.OK), int(Status.SINGULAR_LOOP)
 
 
@@ -69,10 +72,40 @@ def add_multipliers(system, work, memory, h, r):
     n, m = memory.jacobian.shape[0] - newton.n_coordinates, run.n_dependent
     for k in range(m):
         c = work.closings[order[k]]
-        gap = c.value + run.compliance * (c.force + run.loop_damping * c.rate)
+        # beside a dead point rounding is no gap
+        is_closed = run.is_weak and abs(c.value) <= CLOSED * system.closings[order[k]].scale
+        gap = 0.0 if is_closed and run.compliance == 0.0 else c.value
+        gap += run.compliance * (c.force + run.loop_damping * c.rate)
         x[k] = -gap / (newton.beta * h * h) - softness * of_velocities(system, work, memory, order[k], r, n)
     lu_solve(work.dependent, work.dependent_pivots, m, x)
     for k in range(m):
+        work.closings[order[k]].force += x[k]
+        for i in range(n):
+            r[i] += X[k, i] * x[k]
+    if run.is_weak and run.compliance == 0.0:
+        keep_weak(system, work, memory, r)
+
+
+@routine
+def keep_weak(system, work, memory, r):
+    """What conditions do not tell beside a dead point (closures/dead_points.py): a_new stays a. A X is about
+    W (1 - a_f)/(1 - a_m)."""
+    newton, run, X, x, order = (
+        memory.newton[0],
+        work.run[0],
+        work.response,
+        work.closing_vectors[0],
+        work.condition_order,
+    )
+    n, m, left = memory.jacobian.shape[0] - newton.n_coordinates, run.n_dependent, memory.scratch[0]
+    for i in range(n):
+        k = memory.active[i]
+        left[i] = memory.stages[0, k] - memory.stages[1, k] - r[i]
+    for k in range(m):
+        x[k] = of_velocities(system, work, memory, order[k], left, n)
+    solve_untold(work.gram, m, work.closing_vectors[SHARE], run.softness, x)
+    for k in range(m):
+        x[k] *= (1.0 - newton.alpha_m) / (1.0 - newton.alpha_f)
         work.closings[order[k]].force += x[k]
         for i in range(n):
             r[i] += X[k, i] * x[k]

@@ -305,7 +305,7 @@ def step(system, work, memory, t, h):
     if status != OK:
         newton.has_failed = 1
         return status
-    error = estimate(system, work, memory, t, h)
+    error = estimate(system, work, memory, t, h) / (1.0 + work.run[0].slack)
     if not error < math.inf:
         newton.has_failed, loop.factor = 1, 0.25
         return NOT_FINITE

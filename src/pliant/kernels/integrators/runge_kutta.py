@@ -117,6 +117,7 @@ def step(system, work, memory, t, h):
             if i == end:
                 stage_point(A, stages, y, end, h, y_new)
             loop.error = error_norm(memory.E, stages, y, y_new, memory.atol, loop.rtol, h, memory.scratch)
+            loop.error /= 1.0 + work.run[0].slack
             if not loop.error <= 1.0:
                 return OK if math.isfinite(loop.error) else NOT_FINITE
         if i > end:
