@@ -25,9 +25,19 @@ NO_PIVOT = 1e-18  # of its diagonal
 BESIDE = 0.03  # of the same: steps may meet the dead point
 NEAR = 0.3  # of the same: they may if it is due within a few of them
 FEW_STEPS = 3.0
+SLOW = 0.1  # [rad/s, sizes/s]
 SLACK = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
 MOST_SLACK = 1e5  # tolerances
 BIAS, RIGHT, TARGET, SHARE, DIAGONAL, LARGEST = 0, 1, 2, 3, 4, 5  # rows of work.closing_vectors
+
+
+@routine
+def largest_speed(system, v):
+    """Largest velocity: 1 is one radian, or the size of the model, a second."""
+    largest = 0.0
+    for j in range(len(v)):
+        largest = max(largest, abs(v[j]) / system.dofs[j].reach)
+    return largest
 
 
 @routine
@@ -61,7 +71,7 @@ def factor_gram(work, r):
 
 
 @routine
-def remember(work, t, vdot):
+def remember(system, work, t, v, vdot):
     """After the evaluation at the end of a step: what later ones compare W with, the accelerations they keep beside a
     dead point, and when the next one is due (x falls to zero as it has fallen over the last step)."""
     run, vectors = work.run[0], work.closing_vectors
@@ -75,19 +85,11 @@ def remember(work, t, vdot):
     fall = (run.dead_x - x) / (t - run.dead_t) if run.dead_x >= 0.0 and t != run.dead_t else 0.0
     run.t_dead = t + x / fall if part < NEAR and fall > 0.0 else math.inf
     run.is_beside = part < BESIDE or run.t_dead - t < FEW_STEPS * (t - run.dead_t)
-    # a step that begins in the pose itself begins with an acceleration that is held: its errors are errors
-    has_noise = run.is_beside and part > 4.0 * run.least_softness
-    run.slack = min(MOST_SLACK, SLACK * run.noise / part) if has_noise else 0.0
-    run.softness = run.least_softness
+    # what is slow is rounded less, and would drift off in a pose that it takes long to cross
+    run.softness = run.least_softness * min(1.0, largest_speed(system, v) / SLOW)
     if run.dead_x >= 0.0 and run.best_pivot > 0.0:
         run.softness = max(run.softness, run.step_softness * (x - run.dead_x) ** 2 / run.best_pivot)
+    # a step that begins in the pose itself begins with an acceleration that is held: its errors are errors
+    has_noise = run.is_beside and part > 4.0 * run.softness
+    run.slack = min(MOST_SLACK, SLACK * run.noise / part) if has_noise else 0.0
     run.dead_x, run.dead_t = x, t
-
-
-@routine
-def largest_speed(system, v):
-    """Largest velocity: 1 is one radian, or the size of the model, a second."""
-    largest = 0.0
-    for j in range(len(v)):
-        largest = max(largest, abs(v[j]) / system.dofs[j].reach)
-    return largest

@@ -42,5 +42,5 @@ def settle(system, work, t, y, ydot):
         if status != OK:
             return status
     choose_anew(system, work, q, v)
-    remember(work, t, vdot)
+    remember(system, work, t, v, vdot)
     return OK

@@ -216,7 +216,7 @@ def put_back(system, work, t, y, ydot):
     choose_anew(system, work, q, v)
     status = call_derivative(work.run[0].derivative, (system, work, t, y, ydot))
     if status == OK:
-        remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
+        remember(system, work, t, v, ydot[world.n_q : world.n_q + world.n_v])
     return status
 
 
@@ -233,5 +233,5 @@ def project_beside(system, work, t, y, ydot):
         return put_back(system, work, t, y, ydot)
     world = system.world[0]
     choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
-    remember(work, t, ydot[world.n_q : world.n_q + world.n_v])
+    remember(system, work, t, y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v])
     return OK
