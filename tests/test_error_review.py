@@ -198,7 +198,7 @@ COMMANDS = [
     (("run", "arm.toml", "--video", "file/a.gif"), ["--video file", "name a folder"]),
     (("run", "arm.toml", "--video", "models"), ["models", ".mp4 or .gif"]),
     (("run", "arm.toml", "--export", "file/a.csv"), ["--export file", "name a folder"]),
-    (("cases", "arm.toml"), ["'arm.toml' is a file", "pliant run arm.toml"]),
+    (("cases", "arm.toml"), ["'arm.toml' names a file", "pliant run arm.toml"]),
     (("schema", "--out", "models"), ["models", "folder"]),
     (("modes", "--out", "file"), ["--out file"]),
     (("lab", "contact", "--set", "laws=soft"), ["laws", "soft", "hertz"]),

@@ -45,7 +45,7 @@ WRITERS = {
     "film.gif": lambda result, path: result.video(path, size=(64, 64)),
     "report.html": lambda result, path: report.write_report(result, path),
     "summary.json": lambda result, path: save_summary(path, "case", {}, {}, result),
-    "bench.json": lambda result, path: save_figures(path, {}, {}, 0.0),
+    "bench.json": lambda result, path: save_figures(path, {}, {}, 0.0, "done"),
     "model.toml": lambda result, path: save_model(result.model, path),
     "picture.svg": lambda result, path: write_picture(result, path),
 }

@@ -125,9 +125,9 @@ def test_a_ball_of_hardly_any_mass_ends_with_a_reason_or_done():
 
 
 def crowd(n):
-    """A plate on n feet that rattles on the ground."""
+    """A plate on n feet that bounces on the ground for ever, rattling and sliding."""
     rng = np.random.default_rng(0)
-    feet = [Frame("plate", (float(x), 0.0, 0.0)) for x in rng.uniform(-1, 1, n)]
+    feet = [Frame("plate", (float(x), 0.0, 0.0)) for x in (-1.0, 1.0, *rng.uniform(-1, 1, n - 2))]
     return Model(
         "crowd",
         [Body("plate", 10.0, inertia=(1.0, 1.0, 1.0))],
@@ -136,7 +136,7 @@ def crowd(n):
         contacts=[
             Contact(
                 "ground",
-                NormalLaw("kelvin-voigt", stiffness=1e4, damping=10.0),
+                NormalLaw("hooke", stiffness=1e4),
                 Plane(normal=(0, 1, 0)),
                 points=feet,
                 friction=Friction("stiction", mu_k=0.3, mu_s=0.5),
@@ -145,7 +145,7 @@ def crowd(n):
     )
 
 
-@pytest.mark.parametrize("n", [1, 300])
+@pytest.mark.parametrize("n", [2, 300])
 def test_ctrl_c_ends_a_run_from_any_state_and_keeps_what_it_has(n):
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

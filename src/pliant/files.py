@@ -94,6 +94,18 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+def check_writable(path: Path, option: str = "--out") -> None:
+    """Before a long computation: a file that can be written, its folder made, or a message; `path` stays as it is."""
+    make_folder(path.parent, option)
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".pliant-{_machine()}-{os.getpid()}-", dir=check_file(path).parent):
+            pass
+    except OSError as error:
+        raise ModelError(f"{option} {path}: {error.strerror or error}; name a file that can be written") from None
+    except ModelError as error:
+        raise ModelError(f"{option} {error}") from None
+
+
 def make_folder(folder: Path, option: str = "--out") -> None:
     """A folder that exists or can be made and written, or a message about the option that names it."""
     try:

@@ -118,14 +118,14 @@ def allowed_memory(value: Any) -> float:
         return FREE_SHARE * free_memory()
     number, unit = value, ""
     if isinstance(value, str):
-        found = re.fullmatch(r"([0-9.e+]+|inf)\s*([a-z]*)", value.strip().lower())
+        found = re.fullmatch(r"([0-9.e+]+)\s*([a-z]*)", value.strip().lower())
         number, unit = (found[1], found[2]) if found else ("", "")
     try:
         size = float("nan" if isinstance(value, bool) else number) * SIZES[unit]
-    except (TypeError, ValueError, KeyError, OverflowError):
+    except Exception:  # what a caller's objects do when they shall become a number
         size = float("nan")
-    if not size > 0.0:
-        raise ModelError(f'memory: {value!r} found; give a size such as "2 GB" or "500 MB", or "auto"')
+    if not 0.0 < size < float("inf"):
+        raise ModelError(f'memory: {quoted(value)} found; give a size such as "2 GB" or "500 MB", or "auto"')
     return size
 
 

@@ -116,6 +116,8 @@ def as_numbers(value: Any, what: str, wanted: str = "numbers") -> Array:
             with np.errstate(over="ignore"):
                 array = np.asarray(array, FLOAT, order="C")
             return array if array.flags.aligned else array.copy()
+    except MemoryError:
+        raise
     except Exception:  # what a caller's objects do when numpy looks at them
         pass
     raise ModelError(f"{what}: {quoted(value)} is no list of numbers; give {wanted}")

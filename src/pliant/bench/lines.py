@@ -21,7 +21,7 @@ from pliant.bench.stiff import stiff
 from pliant.bench.sweeps import sweep
 from pliant.dynamics import NOTHING, Prepared
 from pliant.errors import ModelError, PliantError, SimulationError
-from pliant.files import check_file, make_folder
+from pliant.files import check_writable
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,7 @@ def run_bench(names: list[str], out: Path | None) -> None:
     is printed, then a SimulationError says what went wrong."""
     lines = select(names)
     if out is not None:
-        make_folder(out.parent)
-        check_file(out)
+        check_writable(out)
     _say("kernels")("compiling, or loading from the cache")
     ready_s = _load_kernels()
     found: dict[str, list[Figure]] = {}
