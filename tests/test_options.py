@@ -48,7 +48,7 @@ USES = (
         tuple(f"pliant-out/two-link-arm/{name}" for name in RUN_FILES),
     ),
     Use(("run", "two-link-arm", *SHORT, "--out", "here", "--quiet"), (), tuple(f"here/{name}" for name in RUN_FILES)),
-    Use(("run", "two-link-arm", *SHORT, "--trust", "--quiet"), ()),
+    Use(("run", "two-link-arm", *SHORT, "--out", "here", "--trust", "-q"), (), tuple(f"here/{n}" for n in RUN_FILES)),
     Use(("run", "two-link-arm", *SHORT, "--out", "here", "-q"), (), tuple(f"here/{name}" for name in RUN_FILES)),
     Use(
         ("run", "two-link-arm", *SHORT, "--out", "here", "--export", "a.csv", "--export", "b.mat", "--video", "c.gif"),
@@ -219,7 +219,7 @@ SLIPS = [
     (("bench", "toy", "--out", "file/x.json"), "--out file: this is a file"),
     (
         ("bench", "toy", "--out", "/dev/null"),
-        "--out /dev/null: this is no file but a device or a pipe, which stays as it is; name a file",
+        "--out /dev/null: this is no file but a device or a pipe",
     ),
     (("bench", "toy", "--out", f"{'x' * 300}.json"), "(File name too long); choose another place"),
     (("bench", "toys", "--out", "new/x.json"), "bench line 'toys' is not known; did you mean 'toy'?"),

@@ -74,7 +74,9 @@ def model_of(*kinds):
     return Model("carts", bodies, joints, gravity=(0, 0, 0), **every), duration
 
 
-@pytest.mark.parametrize("kinds", itertools.combinations(KINDS, 2), ids=lambda pair: "-".join(k.__name__ for k in pair))
+@pytest.mark.parametrize(
+    "kinds", list(itertools.combinations(KINDS, 2)), ids=lambda pair: "-".join(k.__name__ for k in pair)
+)
 def test_two_kinds_of_events_at_one_instant(kinds):
     """The same motion as of each alone; an energy balance that closes."""
     model, duration = model_of(*kinds)
