@@ -79,6 +79,8 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     options["dense"] = as_flag(options["dense"], "dense")
     is_auto = isinstance(options["memory"], str) and options["memory"].strip().lower() == "auto"
     options["memory"] = "auto" if is_auto else allowed_memory(options["memory"])
+    if options["memory"] == np.inf:
+        raise ModelError('memory: inf found; give a size such as "2 GB" or "500 MB", or "auto"')
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
@@ -124,7 +126,7 @@ def allowed_memory(value: Any) -> float:
         size = float("nan" if isinstance(value, bool) else number) * SIZES[unit]
     except Exception:  # what a caller's objects do when they shall become a number
         size = float("nan")
-    if not 0.0 < size < float("inf"):
+    if not size > 0.0:
         raise ModelError(f'memory: {quoted(value)} found; give a size such as "2 GB" or "500 MB", or "auto"')
     return size
 
