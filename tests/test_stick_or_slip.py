@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, minimize
 
 import friction_models
 import pliant
 from pliant import AccuracyWarning, Body, Box, Contact, Frame, Friction, Joint, Model, NormalLaw, Plane, Ramp, Rod, Sine
 from pliant.dynamics import Prepared
+from pliant.system.work import FORCE, FREE
 
 
 def resting_chain(seed, law):
@@ -253,3 +254,58 @@ def test_stick_forces_come_from_one_factorisation():
         handle = Prepared(model, formulation)
         handle.forward_dynamics(np.array(model.q0), np.array(model.v0))
         np.testing.assert_allclose(handle.work.stick[:n, :n], W, rtol=1e-10, atol=1e-10 * np.max(W))
+
+
+def pressed_box(rng):
+    """A box at rest on four feet that are pressed in unequally, pulled along by gravity."""
+    feet = [(0.2 * x, 0.3 * y, -0.1) for x in (-1, 1) for y in (-1, 1)]
+    q0 = (0.0, 0.0, 0.1 - 2e-3, *(rng.uniform(-1, 1, 2) * 1e-3), 0.0, 1.0)
+    law = NormalLaw("kelvin-voigt", stiffness=1e4, damping=10.0)
+    points = [Frame("box", foot) for foot in feet]
+    return Model(
+        "box",
+        [Body("box", 8.0, shape=Box((0.4, 0.6, 0.2)), com=(*rng.uniform(-0.1, 0.1, 2).tolist(), 0.0))],
+        [Joint("free", "floating", "box", q0=q0)],
+        gravity=(*rng.uniform(-4, 4, 2).tolist(), -9.81),
+        contacts=[Contact("ground", law, points=points, friction=Friction("coulomb", mu_k=0.5), rests=True)],
+    )
+
+
+def test_forces_of_points_that_move_together_are_the_analytic_centre_of_all_that_hold():
+    """-sum log(b^2 - |f|^2) over W f = -a0, by SciPy over the null space of W from a point that it finds itself."""
+    n_uneven = 0
+    for seed in range(60):
+        model = pressed_box(np.random.default_rng(seed))
+        handle = Prepared(model)
+        handle.forward_dynamics(np.array(model.q0), np.array(model.v0))
+        n = int(handle.work.run[0].n_sticking)
+        if n < 8 or handle.work.run[0].n_shared == 0:
+            continue
+        W, rows = handle.work.stick[:n, :n], handle.work.stick_force[:, :n]
+        f, a0 = rows[FORCE].copy(), rows[FREE].copy()
+        b = np.repeat([0.5 * x.normal_force for x in handle.work.contacts], 2)
+        np.testing.assert_allclose(W @ f, -a0, atol=1e-9 * np.max(np.abs(a0)))
+        values, vectors = np.linalg.eigh(W * np.outer(b, b))
+        N = vectors[:, values < 1e-11 * values[-1]]
+        y0 = -np.linalg.pinv(W * b, rcond=1e-11) @ a0
+
+        def slacks(z, y0=y0, N=N):
+            return 1.0 - np.sum((y0 + N @ z).reshape(-1, 2) ** 2, axis=1)
+
+        inside = minimize(
+            lambda z: -min(slacks(z)), np.zeros(N.shape[1]), method="Nelder-Mead", options={"maxiter": 9999}
+        )
+        n_uneven += min(slacks(np.zeros(N.shape[1]))) < 0.0
+        assert inside.fun < 0.0
+        centre = minimize(
+            lambda z: -np.sum(np.log(np.maximum(slacks(z), 1e-300))), inside.x, method="BFGS", options={"gtol": 1e-9}
+        )
+        np.testing.assert_allclose(f / b, y0 + N @ centre.x, atol=1e-5)
+    assert n_uneven >= 3
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("rod", 1971), ("box", 53), ("box", 32)])
+def test_an_event_that_is_not_where_the_step_promised_is_found_between_its_ends(kind, seed):
+    """Slow slip that turns within nanoseconds: Newton's method alone left the step, and events repeated at one time."""
+    result = silent(getattr(friction_models, kind)(np.random.default_rng(seed)), 0.6)
+    assert result.status == "done", result.reason

@@ -7,8 +7,8 @@ from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
 from pliant.kernels.contact.gather import UPRIGHT, load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
-from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
-from pliant.kernels.contact.stick import least_motion, size_of, stick_margin, width_at
+from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact, width_at
+from pliant.kernels.contact.stick import least_motion, size_of, stick_margin
 from pliant.kernels.forces.joints import seen, seen_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place

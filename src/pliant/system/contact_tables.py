@@ -116,7 +116,6 @@ PHASE = np.dtype(
             (3,),
         ),  # of friction in Branch.BREAK: W (in joints the first number, in SLIP too)
         ("sense", np.float64),  # of the friction force along x of the plane in SLIP, in planar models: +1 or -1
-        ("held", np.float64),  # in Branch.BREAK: part of mu_s N with which it pushes while others hold it, 0: it slips
         ("slack", np.float64),  # in Branch.BREAK: speed against its direction with which it began [m/s]
     ],
     align=True,
@@ -139,7 +138,6 @@ CONTACT_WORK = np.dtype(
         ("is_lowered", np.int64),  # it has broken away: the bound is that of the law just above rest
         ("branch_before", np.int64),
         ("direction_before", np.float64, (3,)),
-        ("held_before", np.float64),
     ],
     align=True,
 )
@@ -154,7 +152,6 @@ SITE_WORK = np.dtype(
         ("is_lowered", np.int64),
         ("branch_before", np.int64),
         ("direction_before", np.float64),
-        ("held_before", np.float64),
     ],
     align=True,
 )

@@ -171,7 +171,7 @@ RUN = np.dtype(
 
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
-# of contact/stick_or_slip.py: shares of the bounds, their steps, gradient, multipliers and slacks of the bounds
+# of contact/stick_or_slip.py and sharing.py: shares of the bounds, their steps, gradient, multipliers, slacks
 FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK = range(10)
 N_STICK_ROWS = 10
 

@@ -53,12 +53,6 @@ def slip_force(law, branch, N, v):
 
 
 @kernel
-def creep_force(law, phase, N, v):
-    """The same in Branch.BREAK."""
-    return phase.held * law.mu_s * N if phase.held > 0.0 else slip_force(law, Branch.BREAK, N, v)
-
-
-@kernel
 def branch_of(law, v):
     """The branch a speed alone tells."""
     if law.sticks:

@@ -4,7 +4,7 @@ import math
 
 from pliant.kernels._jit import kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, put, scale, vec
-from pliant.kernels.contact.friction import bristles, creep_force, slip_force
+from pliant.kernels.contact.friction import bristles, slip_force
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import normal_force
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
@@ -65,7 +65,7 @@ def friction_force(system, work, k, N, u, n):
     if law.sticks and phase.branch == Branch.STICK:
         return ZERO
     if law.sticks and phase.branch == Branch.BREAK:
-        return scale(creep_force(law, phase, N, v), vec(phase.direction))
+        return scale(slip_force(law, Branch.BREAK, N, v), vec(phase.direction))
     size = slip_force(law, phase.branch, N, v)
     if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT:
         # as in joints
@@ -110,11 +110,7 @@ def gather_sites(system, work, v):
         elif law.sticks and phase.branch == Branch.STICK:
             x.force = 0.0
         else:
-            is_creeping = law.sticks and phase.branch == Branch.BREAK
-            if is_creeping:
-                size = creep_force(law, phase, site.load, abs(u))
-            else:
-                size = slip_force(law, phase.branch, site.load, abs(u))
+            size = slip_force(law, phase.branch, site.load, abs(u))
             # the law of a step holds beyond a reversal inside it, which is where the step ends
             sense = phase.direction[0] if law.sticks else -math.copysign(1.0, u)
             x.force = sense * size if u != 0.0 or law.sticks else 0.0

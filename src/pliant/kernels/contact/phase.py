@@ -62,6 +62,12 @@ def count_contacts(system, work):
     work.run[0].n_touching, work.run[0].n_sticking = touching, sticking
 
 
+@kernel
+def width_at(work, i, n):
+    """Unknowns of the site whose first is i."""
+    return 2 if i + 1 < n and work.stick_first[i + 1] == i else 1
+
+
 @kernel(STATE)
 def set_phase(system, work, t, q, v):
     """The phase a state alone tells: stops pressed, points below their planes, branches by speed; bristles straight."""

@@ -2,16 +2,18 @@
 
 a = a0 + W f: accelerations of the sticking sites along their planes (joints) under their stick forces f,
 W = J M^-1 J^T, M^-1 that of the closed mechanism, from the factors of the formulation. f makes a = -STICK_RATE u, so
-that what is left of the sliding velocity u dies out. Where W is singular (points of one body that all stick) the least
-sum of (f_i / bound_i)^2 decides."""
+that what is left of the sliding velocity u dies out. Where W is singular (points of one body that all stick) sharing.py
+decides."""
 
 import math
 
 from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
+from pliant.kernels.contact.phase import width_at
+from pliant.kernels.contact.sharing import share_out
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
 from pliant.kernels.kinematics.columns import joint_column, mode_column
@@ -29,7 +31,6 @@ OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)  # numba mixes integers only
 STICK_RATE = 50.0  # [1/s]
 DEPENDENT = 1e-11  # of the diagonal of W scaled to ones: a pivot of a site that moves with the others
 UNMOVED = 1e-12  # of what a force moves in the open tree: nothing, its motion is prescribed
-LEAST_BOUND = 1e-12  # of the largest: no share is divided by less
 REFINEMENTS = 2
 HELD = 1e-6  # of the largest acceleration without stick forces: what is left of it where all are held
 AT_REST = 1e-6  # acceleration of a site that no force moves, and that rests [m/s^2, rad/s^2]
@@ -212,48 +213,6 @@ def solve_pivoted(F, order, r, x):
 
 
 @routine
-def share_out(work, n, r, n_moved, x):
-    """The least sum of (f_i / bound_i)^2 among all forces that hold as x of the first r unknowns does.
-
-    x_I - C x_D with any x_D of the others, C = W_II^-1 W_ID; in shares of the bounds K = C so scaled,
-    x_D = K^T (1 + K K^T)^-1 x_I."""
-    cap = work.stick.shape[1]
-    F, G, order = work.stick[cap : 2 * cap], work.stick[2 * cap :], work.stick_order
-    bound, size, y = work.stick_force[BOUND], work.stick_force[SCALE], work.stick_force[RIGHT]
-    largest = 0.0
-    for k in range(n_moved):
-        largest = max(largest, bound[order[k]] / size[order[k]])
-    least = max(LEAST_BOUND * largest, 1e-300)
-    # rows of C^T: C^T L_11 = L_21
-    for k in range(r, n_moved):
-        row = order[k]
-        for l in range(r - 1, -1, -1):
-            for m in range(l + 1, r):
-                F[row, order[l]] -= F[row, order[m]] * F[order[m], order[l]]
-            F[row, order[l]] *= F[order[l], order[l]]
-    for a in range(r):
-        i = order[a]
-        y[a] = x[i] / max(bound[i] / size[i], least)
-        for b in range(a + 1):
-            j, total = order[b], 0.0
-            for k in range(r, n_moved):
-                d = order[k]
-                total += F[d, i] * F[d, j] * max(bound[d] / size[d], least) ** 2
-            G[a, b] = total / (max(bound[i] / size[i], least) * max(bound[j] / size[j], least))
-        G[a, a] += 1.0
-    if cholesky(G, r) >= 0:
-        return
-    cholesky_solve(G, r, y)
-    for k in range(r, n_moved):
-        d, total = order[k], 0.0
-        for a in range(r):
-            total += F[d, order[a]] * y[a] / max(bound[order[a]] / size[order[a]], least)
-        x[d] = total * max(bound[d] / size[d], least) ** 2
-        for a in range(r):
-            x[order[a]] -= F[d, order[a]] * x[d]
-
-
-@routine
 def solve_forces(work, n):
     """f of W f = -a0 into stick_force; 0 where no force moves a site."""
     cap = work.stick.shape[1]
@@ -278,11 +237,7 @@ def solve_forces(work, n):
         for k in range(r):
             f[order[k]] += x[order[k]] * size[order[k]]
     if r < n_moved:
-        for k in range(r):
-            f[order[k]] /= size[order[k]]
-        share_out(work, n, r, n_moved, f)
-        for k in range(n_moved):
-            f[order[k]] *= size[order[k]]
+        share_out(work, n, r, f)
 
 
 @routine
@@ -352,12 +307,6 @@ def solve(system, work, q, v, vdot, reaction):
                     vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
             return OK
     return call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, reaction))
-
-
-@kernel
-def width_at(work, i, n):
-    """Unknowns of the site whose first is i."""
-    return 2 if i + 1 < n and work.stick_first[i + 1] == i else 1
 
 
 @kernel

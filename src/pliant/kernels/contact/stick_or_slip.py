@@ -9,9 +9,6 @@ mu_s > mu_k has no unique answer. The rule here: all sites begin with mu_s N, bu
 still creep, which have the law's own bound just above rest, mu(0+) N. Sites that reach their bound together are lowered
 to it together, each at most once an instant, and the problem is solved again; a lowered site inside its bound sticks.
 
-Where W is singular (points of one body) stick.py shares forces out evenly. If that overloads a site though another
-distribution holds everything, the site is held: it keeps its part of that distribution (phase.held), the others stick.
-
 The problem is solved in shares x of the bounds by Newton's method with a barrier -mu log(c_i), c_i = (1 - |x_i|^2) / 2,
 mu falling to nothing (Boyd and Vandenberghe, Convex Optimization, 11.3); mu / c_i is the multiplier of a bound.
 """
@@ -24,7 +21,7 @@ from pliant.kernels.algebra.vec3 import add, dot, put, scale, sub, vec
 from pliant.kernels.contact.friction import slip_force
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
-from pliant.kernels.contact.phase import count_contacts
+from pliant.kernels.contact.phase import count_contacts, width_at
 from pliant.kernels.contact.stick import (
     AT_REST,
     acceleration_of,
@@ -32,7 +29,6 @@ from pliant.kernels.contact.stick import (
     least_motion,
     product,
     size_of,
-    width_at,
 )
 from pliant.kernels.forces.joints import seen_rate
 from pliant.system.contact_tables import Branch, ContactEvent
@@ -46,7 +42,8 @@ OK, SWITCHED, UNDECIDED = int(Status.OK), int(Status.SWITCHED), int(Status.FRICT
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
 
 NEARLY = 1.0 - 1e-9  # of a bound: reached
-NEARLY_SHARED = 1.0 - 1e-6  # the same where forces are shared out: slipping must differ from being held
+NEARLY_SHARED = 1.0 - 1e-6  # the same where forces are shared out
+LESS = 1.0 - 1e-5  # of that: what all distributions together have left is a few times what the centre has
 MAX_ITERATIONS = 60  # per barrier
 MAX_CUTS = 60
 SAME = 1e-6  # change of a direction that is none
@@ -232,12 +229,12 @@ def bring_to_rest(system, work):
         contact = system.contacts[k]
         phase = work.phase[contact.phase]
         if phase.is_active and contact.friction >= 0 and system.frictions[contact.friction].sticks:
-            work.contacts[k].is_lowered = phase.branch == BREAK and phase.held == 0.0
+            work.contacts[k].is_lowered = phase.branch == BREAK
             phase.branch = STICK if phase.branch == BREAK else phase.branch
     for k in range(len(system.sites)):
         phase = work.phase[system.sites[k].phase]
         if system.frictions[system.sites[k].friction].sticks:
-            work.sites[k].is_lowered = phase.branch == BREAK and phase.held == 0.0
+            work.sites[k].is_lowered = phase.branch == BREAK
             phase.branch = STICK if phase.branch == BREAK else phase.branch
     count_contacts(system, work)
 
@@ -316,8 +313,8 @@ def slip_direction(work, i, width):
 
 
 @routine
-def let_go(system, work, v, is_held):
-    """Sites at their bounds slip from now on, or (is_held) keep their forces; how many."""
+def let_go(system, work, v):
+    """Sites at their bounds slip from now on; how many."""
     n, count = work.run[0].n_sticking, 0
     for i in range(n):
         work.stick_force[RIGHT, i] = acceleration_of(work, i, n)
@@ -331,7 +328,6 @@ def let_go(system, work, v, is_held):
             direction = add(scale(fx, ex), scale(fy, ey))
             put(phase.direction, direction)
             phase.branch, phase.slack = BREAK, max(dot(tangent(u, normal), direction), 0.0)
-            phase.held = size_of(work, FORCE, i, width_at(work, i, n)) / x.bound if is_held else 0.0
             count += 1
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
@@ -340,7 +336,6 @@ def let_go(system, work, v, is_held):
             u = seen_rate(system, v, system.sites[k].dof)
             phase.direction[0] = direction
             phase.branch, phase.slack = BREAK, max(u * direction, 0.0)
-            phase.held = abs(work.stick_force[FORCE, x.unknown]) / x.bound if is_held else 0.0
             count += 1
     count_contacts(system, work)
     return count
@@ -360,12 +355,12 @@ def first_of_worst(work, n):
 
 
 @routine
-def let_go_alone(system, work, v, first, is_held):
+def let_go_alone(system, work, v, first):
     """let_go of the site with this first unknown only."""
     n = work.run[0].n_sticking
     for i in range(n):
         work.stick_force[SLACK, i], work.stick_force[MULTIPLIER, i] = 1.0, 2.0 if i == first else 0.0
-    let_go(system, work, v, is_held)
+    let_go(system, work, v)
 
 
 @routine
@@ -375,7 +370,7 @@ def decide(system, work, t, q, v, share):
     Work is left as find_stick_forces leaves it where something sticks."""
     bring_to_rest(system, work)
     run = work.run[0]
-    # every round lets something go
+    # every round lets something go, but one
     while run.n_sticking > 0:
         n = run.n_sticking
         call_state(run.prepare, (system, work, t, q, v))
@@ -394,9 +389,12 @@ def decide(system, work, t, q, v, share):
             if not lower(system, work):
                 break
             put_levels(system, work, share)
-        if let_go(system, work, v, False) == 0:
-            # held otherwise than evenly, or beyond its bound by rounding
-            let_go_alone(system, work, v, worst, is_shared)
+        if let_go(system, work, v) == 0:
+            if is_shared and share > LESS:
+                share *= LESS
+            else:
+                # beyond its bound by rounding
+                let_go_alone(system, work, v, worst)
     return OK
 
 
@@ -405,11 +403,11 @@ def keep_branches(system, work):
     """Remember branches and directions of now."""
     for k in range(len(system.contacts)):
         x, phase = work.contacts[k], work.phase[system.contacts[k].phase]
-        x.branch_before, x.held_before = phase.branch, phase.held
+        x.branch_before = phase.branch
         put(x.direction_before, vec(phase.direction))
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
-        x.branch_before, x.direction_before, x.held_before = phase.branch, phase.direction[0], phase.held
+        x.branch_before, x.direction_before = phase.branch, phase.direction[0]
 
 
 @routine
@@ -418,12 +416,12 @@ def have_changed(system, work):
     for k in range(len(system.contacts)):
         x, phase = work.contacts[k], work.phase[system.contacts[k].phase]
         change = sub(vec(phase.direction), vec(x.direction_before))
-        is_other = dot(change, change) > SAME * SAME or abs(phase.held - x.held_before) > SAME
+        is_other = dot(change, change) > SAME * SAME
         if x.branch_before != phase.branch or (phase.branch == BREAK and is_other):
             return True
     for k in range(len(system.sites)):
         x, phase = work.sites[k], work.phase[system.sites[k].phase]
-        is_other = x.direction_before != phase.direction[0] or abs(phase.held - x.held_before) > SAME
+        is_other = x.direction_before != phase.direction[0]
         if x.branch_before != phase.branch or (phase.branch == BREAK and is_other):
             return True
     return False
@@ -434,10 +432,10 @@ def has_broken_away(system, work, event):
     """Whether the site of a release event stuck before, and now slips."""
     if event.contact >= 0:
         x, phase = work.contacts[event.contact], work.phase[system.contacts[event.contact].phase]
-        return x.branch_before == STICK and phase.branch == BREAK and phase.held == 0.0 and phase.is_active
+        return x.branch_before == STICK and phase.branch == BREAK and phase.is_active
     if event.site >= 0:
         x, phase = work.sites[event.site], work.phase[system.sites[event.site].phase]
-        return x.branch_before == STICK and phase.branch == BREAK and phase.held == 0.0
+        return x.branch_before == STICK and phase.branch == BREAK
     return False
 
 

@@ -27,7 +27,7 @@ EVENT_MISSED, INTERRUPTED = int(Status.EVENT_MISSED), int(Status.INTERRUPTED)
 G, GDOT = events.G, events.GDOT  # rows of event values
 
 ULP = 2.0**-52
-MAX_REDOS = 6  # steps to land on one event
+MAX_REDOS = 60  # steps to land on one event: Newton's method, or halving
 MAX_ALARMS = 8  # times that an event was not where the dense output had it, before it counts as being there
 MAX_STANDING = 100  # steps in a row that come nowhere, or as many times 4 as there are events
 LEAST_ERROR = 1e-4  # remembered by the controller
@@ -247,14 +247,19 @@ def normalise(quaternions, y, f):
 
 
 @routine
-def event_landing(loop, table, values, side, h, longest, before):
+def event_landing(loop, table, values, side, h, left, right, before):
     """Next length of a step that shall end on the event, and the correction made; 0: good as it is.
 
-    Good: located as well as t can say, or no longer improving (rounding of g)."""
+    Good: located as well as t can say, or no longer improving (rounding of g). Newton's method between left, where the
+    event has not happened, and right; halved where that leads out."""
     tau = events.correction(loop, table, values, side)
-    if abs(tau) <= 2.0 * ULP * abs(loop.t + h) or abs(tau) > 0.5 * before:
+    t, finest = abs(loop.t + h), loop.simultaneous * max(abs(loop.t), h)
+    if abs(tau) <= 2.0 * ULP * t or right - left <= 2.0 * ULP * t or 0.5 * before < abs(tau) <= finest:
         return h, 0.0
-    return min(max((loop.t + h + tau) - loop.t, 0.0), longest), abs(tau)
+    landing = (loop.t + h + tau) - loop.t
+    if left < landing < right and abs(tau) <= 0.5 * before:
+        return landing, abs(tau)
+    return 0.5 * (left + right), math.inf
 
 
 @routine
@@ -272,7 +277,7 @@ def trial(system, work, memory):
     Its length in loop.h_made, 0 if the event is at t itself; loop.target >= 0 says that it ends on an event."""
     loop, values = memory.loop[0], memory.event_values
     h, before, redo, alarms = loop.h_made, math.inf, 0, 0
-    longest = h
+    longest, left, right = h, 0.0, h
     has_events = memory.fired.shape[0] > 0
     loop.target = -1
     while True:
@@ -308,7 +313,8 @@ def trial(system, work, memory):
                 return loop.failure
             if theta > 1.0:
                 break
-            h, before, redo = (loop.t + theta * h) - loop.t, math.inf, 0
+            left, right, before, redo = 0.0, longest, math.inf, 0
+            h = (loop.t + theta * h) - loop.t
         else:
             events.evaluate(system, work, memory, loop.t + h, memory.y_new, memory.f_new, G)
             if loop.failure != OK:
@@ -322,7 +328,15 @@ def trial(system, work, memory):
                 if h < least_step(loop):
                     return STEP_TOO_SMALL
                 continue
-            landing, before = event_landing(loop, system.events, values, memory.side, h, longest, before)
+            if loop.target_direction * values[G, loop.target] < 0.0:
+                left = max(left, h)
+            else:
+                right = min(right, h)
+            target = loop.target
+            landing, before = event_landing(loop, system.events, values, memory.side, h, left, right, before)
+            if loop.target != target:
+                # which came first
+                left, right = 0.0, h
             redo += 1
             if before == 0.0 or redo == MAX_REDOS:
                 break
