@@ -257,51 +257,66 @@ def test_stick_forces_come_from_one_factorisation():
 
 
 def pressed_box(rng):
-    """A box at rest on four feet that are pressed in unequally, pulled along by gravity."""
+    """A level box at rest on four feet of unequal stiffness, pulled along and turned by gravity."""
     feet = [(0.2 * x, 0.3 * y, -0.1) for x in (-1, 1) for y in (-1, 1)]
-    q0 = (0.0, 0.0, 0.1 - 2e-3, *(rng.uniform(-1, 1, 2) * 1e-3), 0.0, 1.0)
-    law = NormalLaw("kelvin-voigt", stiffness=1e4, damping=10.0)
-    points = [Frame("box", foot) for foot in feet]
+    contacts = [
+        Contact(
+            f"foot{i}",
+            NormalLaw("kelvin-voigt", stiffness=float(rng.uniform(2e3, 2e4)), damping=10.0),
+            points=[Frame("box", foot)],
+            friction=Friction("coulomb", mu_k=0.5),
+            rests=True,
+        )
+        for i, foot in enumerate(feet)
+    ]
     return Model(
         "box",
-        [Body("box", 8.0, shape=Box((0.4, 0.6, 0.2)), com=(*rng.uniform(-0.1, 0.1, 2).tolist(), 0.0))],
-        [Joint("free", "floating", "box", q0=q0)],
+        [Body("box", 8.0, shape=Box((0.4, 0.6, 0.2)), com=(*rng.uniform(-0.2, 0.2, 2).tolist(), 0.0))],
+        [Joint("free", "floating", "box", q0=(0.0, 0.0, 0.1 - 2e-3, 0.0, 0.0, 0.0, 1.0))],
         gravity=(*rng.uniform(-4, 4, 2).tolist(), -9.81),
-        contacts=[Contact("ground", law, points=points, friction=Friction("coulomb", mu_k=0.5), rests=True)],
+        contacts=contacts,
     )
 
 
 def test_forces_of_points_that_move_together_are_the_analytic_centre_of_all_that_hold():
-    """-sum log(b^2 - |f|^2) over W f = -a0, by SciPy over the null space of W from a point that it finds itself."""
-    n_uneven = 0
+    """-sum w log(b^2 - |f|^2) over all f with W f = -a0, by SciPy from a point of them that it finds itself; w is the
+    most that W f + a0 can be, times b. Some even distributions are beyond a bound."""
+    n_held, n_uneven = 0, 0
     for seed in range(60):
         model = pressed_box(np.random.default_rng(seed))
         handle = Prepared(model)
         handle.forward_dynamics(np.array(model.q0), np.array(model.v0))
         n = int(handle.work.run[0].n_sticking)
-        if n < 8 or handle.work.run[0].n_shared == 0:
-            continue
         W, rows = handle.work.stick[:n, :n], handle.work.stick_force[:, :n]
+        if n < 8 or handle.work.run[0].n_broken > 0:
+            continue
         f, a0 = rows[FORCE].copy(), rows[FREE].copy()
         b = np.repeat([0.5 * x.normal_force for x in handle.work.contacts], 2)
+        w = (b * (np.abs(a0) + np.abs(W) @ b)).reshape(-1, 2).max(axis=1)
+        w = w / w.max()
         np.testing.assert_allclose(W @ f, -a0, atol=1e-9 * np.max(np.abs(a0)))
         values, vectors = np.linalg.eigh(W * np.outer(b, b))
-        N = vectors[:, values < 1e-11 * values[-1]]
-        y0 = -np.linalg.pinv(W * b, rcond=1e-11) @ a0
+        N = vectors[:, values < 1e-10 * values[-1]]
+        y0 = f / b
 
         def slacks(z, y0=y0, N=N):
             return 1.0 - np.sum((y0 + N @ z).reshape(-1, 2) ** 2, axis=1)
 
+        even = -N.T @ y0
+        n_held, n_uneven = n_held + 1, n_uneven + (min(slacks(even)) < 0.0)
         inside = minimize(
-            lambda z: -min(slacks(z)), np.zeros(N.shape[1]), method="Nelder-Mead", options={"maxiter": 9999}
+            lambda z, slacks=slacks: -min(slacks(z)), even, method="Nelder-Mead", options={"maxiter": 9999}
         )
-        n_uneven += min(slacks(np.zeros(N.shape[1]))) < 0.0
         assert inside.fun < 0.0
         centre = minimize(
-            lambda z: -np.sum(np.log(np.maximum(slacks(z), 1e-300))), inside.x, method="BFGS", options={"gtol": 1e-9}
+            lambda z, slacks=slacks, w=w: -np.sum(w * np.log(np.maximum(slacks(z), 1e-300))),
+            inside.x,
+            method="BFGS",
+            options={"gtol": 1e-9},
         )
-        np.testing.assert_allclose(f / b, y0 + N @ centre.x, atol=1e-5)
-    assert n_uneven >= 3
+        np.testing.assert_allclose(f / b, y0 + N @ centre.x, atol=1e-3)
+    assert n_held > 10
+    assert n_uneven > 2
 
 
 @pytest.mark.parametrize(("kind", "seed"), [("rod", 1971), ("box", 53), ("box", 32)])

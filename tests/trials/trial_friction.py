@@ -31,7 +31,7 @@ def end(result):
 
 @pytest.mark.parametrize(("kind", "share"), [("chain", 1.0), ("rod", 0.1), ("box", 0.1)])
 def test_no_violation(kind, share):
-    wrong, heard = [], []
+    wrong = []
     for seed in range(int(COUNT * share)):
         result = run(getattr(friction_models, kind)(np.random.default_rng(seed)), 1.0 if kind == "chain" else 0.6)
         audit = result.audit
@@ -39,12 +39,8 @@ def test_no_violation(kind, share):
             wrong.append((seed, result.status, result.reason, audit["friction_drive"], audit["stick_load"]))
         elif result.warnings:
             wrong.append((seed, result.warnings))
-        if wrong and wrong[-1][0] == seed and kind == "box" and (result.warnings or result.status != "done"):
-            heard.append(wrong.pop())
-    print(f"\n{kind}: {len(wrong)} wrong of {int(COUNT * share)}: {wrong[:10]}, {len(heard)} heard: {heard[:10]}")
+    print(f"\n{kind}: {len(wrong)} wrong of {int(COUNT * share)}: {wrong[:10]}")
     assert not wrong
-    # feet that move together but for micrometres: whether they stick is a matter of rounding there, and is said
-    assert len(heard) <= 0.05 * COUNT * share
 
 
 @pytest.mark.parametrize(("kind", "share"), [("chain", 0.05), ("rod", 0.05), ("box", 0.01)])

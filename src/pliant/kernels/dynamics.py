@@ -78,7 +78,7 @@ def settle_sticking(system, work, t, q, v, vdot, reaction):
     """vdot of a bare state: forces decide which sites at rest stick."""
     run = work.run[0]
     if run.n_sticking > 0:
-        status = decide(system, work, t, q, v, 1.0)
+        status = decide(system, work, t, q, v)
         if status != Status.OK:
             return status
         call_state(run.prepare, (system, work, t, q, v))

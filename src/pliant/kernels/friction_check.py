@@ -39,7 +39,6 @@ def check_contact(system, work, k, out):
     size = math.sqrt(dot(force, force))
     if x.unknown >= 0:
         out[LOAD] = max(out[LOAD], size / x.bound if x.bound > 0.0 else 0.0)
-        return
     # below least_normal the force of bristles fades, and what they store with it
     stored = law.sigma0 * (x.z[0] * x.zdot[0] + x.z[1] * x.zdot[1]) if contact.state >= 0 else 0.0
     if contact.state < 0 or x.normal_force >= law.least_normal:
@@ -52,7 +51,6 @@ def check_site(system, work, v, k, out):
     law, u = system.frictions[site.friction], seen_rate(system, v, site.dof)
     if x.unknown >= 0:
         out[LOAD] = max(out[LOAD], abs(x.force) / x.bound if x.bound > 0.0 else 0.0)
-        return
     stored = law.sigma0 * x.z * x.zdot if site.state >= 0 else 0.0
     if site.state < 0 or site.load >= law.least_normal:
         put_slip(law, x.force * u, stored, abs(x.force), abs(u), out)

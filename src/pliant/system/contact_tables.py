@@ -31,8 +31,8 @@ class FrictionKind(IntEnum):
 class Branch(IntEnum):
     """phase.branch of the laws that stick; of the others: how many kink speeds the sliding speed is above."""
 
-    STICK = 0  # the force cancels the tangential acceleration
-    BREAK = 1  # slips, but too slowly for a direction: that found by contact/stick_or_slip.py is kept
+    STICK = 0  # at rest: the force cancels the tangential acceleration
+    BREAK = 1  # at rest, but the force has reached its bound: it slips, still too slowly for a direction of its own
     SLIP = 2
 
 
@@ -42,8 +42,8 @@ class ContactEvent(IntEnum):
     GAP = 0  # falls: contact begins; rises: it ends
     CLAMP = 1  # damping would make the force pull
     KINK1 = 2  # the lower kink of the law; of a law that sticks: the sliding speed leaves the range of its branch
-    KINK2 = 3  # the upper kink; of a law that sticks: a point that broke away turns back
-    RELEASE = 4  # the stick force reaches what friction can hold, or cannot hold
+    KINK2 = 3  # the upper kink; of a law that sticks: a point that broke away is held again
+    RELEASE = 4  # the stick force reaches what friction can hold
 
 
 # one row per point and plane
@@ -111,12 +111,9 @@ PHASE = np.dtype(
         ("branch", np.int64),  # of the friction law
         ("impact_speed", np.float64),  # at which this contact began, not below the floor [m/s]
         (
-            "direction",
+            "sense",
             np.float64,
-            (3,),
-        ),  # of friction in Branch.BREAK: W (in joints the first number, in SLIP too)
-        ("sense", np.float64),  # of the friction force along x of the plane in SLIP, in planar models: +1 or -1
-        ("slack", np.float64),  # in Branch.BREAK: speed against its direction with which it began [m/s]
+        ),  # of friction in SLIP: along the velocity in joints, along x of the plane in planar models
     ],
     align=True,
 )
@@ -135,9 +132,7 @@ CONTACT_WORK = np.dtype(
         ("bound", np.float64),  # largest force that sticking can bring [N]
         ("unknown", np.int64),  # first of its stick forces, -1: does not stick
         # filled by contact/stick_or_slip.py
-        ("is_lowered", np.int64),  # it has broken away: the bound is that of the law just above rest
         ("branch_before", np.int64),
-        ("direction_before", np.float64, (3,)),
     ],
     align=True,
 )
@@ -149,9 +144,7 @@ SITE_WORK = np.dtype(
         ("z", np.float64),
         ("bound", np.float64),
         ("unknown", np.int64),
-        ("is_lowered", np.int64),
         ("branch_before", np.int64),
-        ("direction_before", np.float64),
     ],
     align=True,
 )

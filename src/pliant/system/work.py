@@ -155,14 +155,12 @@ RUN = np.dtype(
         ("events", np.int64),  # address of the EVENTS kernel
         ("switch", np.int64),  # address of the SWITCH kernel
         ("settle_friction", np.int64),  # address of the SWITCH kernel that decides what sticks, 0: nothing can
-        ("least_motion", np.float64),  # accelerations of sticking sites above it are no rounding; filled by events.py
-        ("release_share", np.float64),  # of the bounds that stick forces had reached when they fired, 0: none has
         ("step", np.float64),  # being tried [s]; filled by integrators/loop.py
         ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it
         ("body", np.int64),  # where a kernel failed
         ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
         ("n_sticking", np.int64),  # unknown stick forces
-        ("n_shared", np.int64),  # so many of them follow from the others only because they are shared out
+        ("n_broken", np.int64),  # sites at rest that have broken away; with them
         ("turning", np.float64),  # largest angular velocity where events look at places [rad/s]; filled by events.py
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
     ],
@@ -171,9 +169,10 @@ RUN = np.dtype(
 
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
-# of contact/stick_or_slip.py and sharing.py: shares of the bounds, their steps, gradient, multipliers, slacks
-FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK = range(10)
-N_STICK_ROWS = 10
+# of contact/bounded_forces.py: shares of the bounds, their steps, gradient, multipliers, slacks and weights;
+# what sites have left to their bounds
+FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
+N_STICK_ROWS = 12
 
 
 class Work(NamedTuple):
@@ -192,7 +191,6 @@ class Work(NamedTuple):
     stick: Any  # (3 n, n) W, its factor, and one more
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
     stick_first: Any  # int64 (n) first unknown of the same site; filled by contact/phase.py
-    stick_order: Any  # int64 (n) pivots of the factor
     stick_jacobian: Any  # (n, n_v) J
     stick_lift: Any  # (n, n_v) rows of M^-1 J^T
     probe: Any  # (n_y) a state a moment later, for rates of event functions; kernels/events.py
@@ -277,7 +275,6 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         stick=np.zeros((3 * n_stick, n_stick)),
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),
-        stick_order=np.zeros(n_stick, np.int64),
         stick_jacobian=np.zeros((n_stick, n_v)),
         stick_lift=np.zeros((n_stick, n_v)),
         probe=np.zeros(int(system.world[0].n_q + n_v + system.world[0].n_z)),

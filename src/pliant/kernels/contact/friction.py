@@ -53,6 +53,12 @@ def slip_force(law, branch, N, v):
 
 
 @kernel
+def bound_at_rest(law, branch, N):
+    """The largest force that a site at rest can bring: one that has broken away what its law brings just above rest."""
+    return max(law.mu_s * N if branch == STICK else slip_force(law, Branch.BREAK, N, 0.0), 0.0)
+
+
+@kernel
 def branch_of(law, v):
     """The branch a speed alone tells."""
     if law.sticks:

@@ -3,8 +3,8 @@
 import math
 
 from pliant.kernels._jit import kernel, routine
-from pliant.kernels.algebra.vec3 import add, dot, put, scale, vec
-from pliant.kernels.contact.friction import bristles, slip_force
+from pliant.kernels.algebra.vec3 import add, dot, put, scale
+from pliant.kernels.contact.friction import bound_at_rest, bristles, slip_force
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import normal_force
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
@@ -50,7 +50,7 @@ def put_contact_rates(system, work, ydot):
 
 @kernel
 def friction_force(system, work, k, N, u, n):
-    """Friction on the point of contact k, world axes; sticking: nothing yet, but the bound."""
+    """Friction on the point of contact k, world axes; at rest: nothing yet, but the bound."""
     contact, x = system.contacts[k], work.contacts[k]
     if contact.friction < 0:
         return ZERO
@@ -61,11 +61,9 @@ def friction_force(system, work, k, N, u, n):
         Fx, Fy, x.zdot[0], x.zdot[1] = bristles(law, N, dot(ex, slide), dot(ey, slide), x.z[0], x.z[1])
         return add(scale(-Fx, ex), scale(-Fy, ey))
     v = math.sqrt(dot(slide, slide))
-    x.bound = law.mu_s * N
-    if law.sticks and phase.branch == Branch.STICK:
+    if law.sticks and phase.branch != Branch.SLIP:
+        x.bound = bound_at_rest(law, phase.branch, N)
         return ZERO
-    if law.sticks and phase.branch == Branch.BREAK:
-        return scale(slip_force(law, Branch.BREAK, N, v), vec(phase.direction))
     size = slip_force(law, phase.branch, N, v)
     if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT:
         # as in joints
@@ -103,16 +101,15 @@ def gather_sites(system, work, v):
     for k in range(len(system.sites)):
         site, x = system.sites[k], work.sites[k]
         law, phase, u = system.frictions[site.friction], work.phase[site.phase], seen_rate(system, v, site.dof)
-        x.bound = law.mu_s * site.load
         if site.state >= 0:
             against, _, x.zdot, _ = bristles(law, site.load, u, 0.0, x.z, 0.0)
             x.force = -against
-        elif law.sticks and phase.branch == Branch.STICK:
-            x.force = 0.0
+        elif law.sticks and phase.branch != Branch.SLIP:
+            x.bound, x.force = bound_at_rest(law, phase.branch, site.load), 0.0
         else:
             size = slip_force(law, phase.branch, site.load, abs(u))
             # the law of a step holds beyond a reversal inside it, which is where the step ends
-            sense = phase.direction[0] if law.sticks else -math.copysign(1.0, u)
+            sense = phase.sense if law.sticks else -math.copysign(1.0, u)
             x.force = sense * size if u != 0.0 or law.sticks else 0.0
         add_joint_force(system, work, site.dof, x.force)
         work.power[Power.JOINT_FRICTION] += x.force * u

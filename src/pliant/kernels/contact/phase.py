@@ -38,28 +38,31 @@ def end_contact(system, work, k):
 
 @kernel
 def count_contacts(system, work):
-    """Number what touches and the unknown stick forces; to be called whenever the phase has changed."""
+    """Number what touches and the unknown forces of sites at rest; to be called whenever the phase has changed."""
     width = 1 if system.world[0].is_planar else 2
-    touching, sticking = 0, 0
+    touching, sticking, broken = 0, 0, 0
     for k in range(len(system.contacts)):
         contact = system.contacts[k]
         phase, x = work.phase[contact.phase], work.contacts[k]
         touching += phase.is_active
         x.unknown = -1
         has_friction = phase.is_active and contact.friction >= 0
-        if has_friction and system.frictions[contact.friction].sticks and phase.branch == Branch.STICK:
+        if has_friction and system.frictions[contact.friction].sticks and phase.branch != Branch.SLIP:
             x.unknown = sticking
+            broken += phase.branch == Branch.BREAK
             for a in range(width):
                 work.stick_first[sticking + a] = sticking
             sticking += width
     for k in range(len(system.sites)):
         site, x = system.sites[k], work.sites[k]
         x.unknown = -1
-        if system.frictions[site.friction].sticks and work.phase[site.phase].branch == Branch.STICK:
+        branch = work.phase[site.phase].branch
+        if system.frictions[site.friction].sticks and branch != Branch.SLIP:
             x.unknown = sticking
+            broken += branch == Branch.BREAK
             work.stick_first[sticking] = sticking
             sticking += 1
-    work.run[0].n_touching, work.run[0].n_sticking = touching, sticking
+    work.run[0].n_touching, work.run[0].n_sticking, work.run[0].n_broken = touching, sticking, broken
 
 
 @kernel
@@ -90,6 +93,6 @@ def set_phase(system, work, t, q, v):
         site = system.sites[k]
         work.sites[k].z = 0.0
         u, phase = seen_rate(system, v, site.dof), work.phase[site.phase]
-        phase.branch, phase.direction[0] = branch_of(system.frictions[site.friction], abs(u)), -math.copysign(1.0, u)
+        phase.branch, phase.sense = branch_of(system.frictions[site.friction], abs(u)), -math.copysign(1.0, u)
     count_contacts(system, work)
     return Status.OK

@@ -2,18 +2,18 @@
 
 a = a0 + W f: accelerations of the sticking sites along their planes (joints) under their stick forces f,
 W = J M^-1 J^T, M^-1 that of the closed mechanism, from the factors of the formulation. f makes a = -STICK_RATE u, so
-that what is left of the sliding velocity u dies out. Where W is singular (points of one body that all stick) sharing.py
-decides."""
+that what is left of the sliding velocity u dies out. Where that is beyond the bounds, or does not determine f, because
+sites move together, bounded_forces.py does."""
 
 import math
 
 from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky_solve
+from pliant.kernels.algebra.dense import cholesky, cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
+from pliant.kernels.contact.bounded_forces import find_bounded_forces, product, size_of
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
-from pliant.kernels.contact.sharing import share_out
 from pliant.kernels.forces.joints import add_joint_force, seen_rate
 from pliant.kernels.forces.push import push
 from pliant.kernels.kinematics.columns import joint_column, mode_column
@@ -21,7 +21,7 @@ from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.status import Status
 from pliant.system.tables import Power
-from pliant.system.work import BOUND, FORCE, FREE, RIGHT, SCALE
+from pliant.system.work import BOUND, FORCE, FREE, MARGIN, RIGHT, SCALE
 
 call_acceleration = ACCELERATION.call
 call_response = RESPONSE.call
@@ -29,11 +29,9 @@ call_response = RESPONSE.call
 OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)  # numba mixes integers only
 
 STICK_RATE = 50.0  # [1/s]
-DEPENDENT = 1e-11  # of the diagonal of W scaled to ones: a pivot of a site that moves with the others
+WEAK = 1e-5  # of the diagonal of W scaled to ones: a pivot of a site that moves with the others
 UNMOVED = 1e-12  # of what a force moves in the open tree: nothing, its motion is prescribed
 REFINEMENTS = 2
-HELD = 1e-6  # of the largest acceleration without stick forces: what is left of it where all are held
-AT_REST = 1e-6  # acceleration of a site that no force moves, and that rests [m/s^2, rad/s^2]
 
 
 @routine
@@ -122,14 +120,6 @@ def put_jacobian(system, work, n):
                 J[i, body.v + body.n_v + l] = system.shapes[dof.tilt + l]
 
 
-@kernel
-def product(a, b):
-    total = 0.0
-    for j in range(a.shape[0]):
-        total += a[j] * b[j]
-    return total
-
-
 @routine
 def without_opening(work, x):
     """x <- x - M^-1 A^T (A M^-1 A^T)^-1 A x: what is left of a response where multipliers keep the loops closed, with
@@ -173,71 +163,41 @@ def find_responses(system, work, n):
 
 
 @routine
-def factor_pivoted(F, order, n):
-    """Cholesky factor with pivots, in place: rows of F in the order of `order` are L, diagonals inverted. The rank."""
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if F[order[i], order[i]] > F[order[best], order[best]]:
-                best = i
-        order[k], order[best] = order[best], order[k]
-        row = order[k]
-        if not F[row, row] > DEPENDENT:
-            return k
-        inverse = 1.0 / math.sqrt(F[row, row])
-        for i in range(k + 1, n):
-            F[order[i], row] *= inverse
-        for i in range(k + 1, n):
-            other = order[i]
-            for j in range(k + 1, i + 1):
-                # symmetric: both halves, since pivoting asks for either
-                F[other, order[j]] -= F[other, row] * F[order[j], row]
-                F[order[j], other] = F[other, order[j]]
-        F[row, row] = inverse
-    return n
-
-
-@routine
-def solve_pivoted(F, order, r, x):
-    """x of the first r rows and columns, in place (x by unknown)."""
-    for k in range(r):
-        row = order[k]
-        for l in range(k):
-            x[row] -= F[row, order[l]] * x[order[l]]
-        x[row] *= F[row, row]
-    for k in range(r - 1, -1, -1):
-        row = order[k]
-        for l in range(k + 1, r):
-            x[row] -= F[order[l], row] * x[order[l]]
-        x[row] *= F[row, row]
+def is_independent(work, n):
+    """Whether forces of all sites that they move can be told from what they bring; W is then factored, scaled."""
+    cap = work.stick.shape[1]
+    W, F, size = work.stick, work.stick[cap : 2 * cap], work.stick_force[SCALE]
+    for i in range(n):
+        for j in range(i + 1):
+            F[i, j] = W[i, j] * size[i] * size[j]
+        F[i, i] = F[i, i] if size[i] > 0.0 else 1.0
+    if cholesky(F, n) >= 0:
+        return False
+    largest = 0.0  # of the inverted diagonal
+    for i in range(n):
+        largest = max(largest, F[i, i])
+    return largest * largest * WEAK <= 1.0
 
 
 @routine
 def solve_forces(work, n):
-    """f of W f = -a0 into stick_force; 0 where no force moves a site."""
+    """f of W f = -a0 into stick_force, whatever the bounds; 0 where no force moves a site."""
     cap = work.stick.shape[1]
-    W, F, order = work.stick, work.stick[cap : 2 * cap], work.stick_order
-    f, a0, size = work.stick_force[FORCE], work.stick_force[FREE], work.stick_force[SCALE]
-    n_moved = 0
+    W, F, rows = work.stick, work.stick[cap : 2 * cap], work.stick_force
+    f, a0, size, x = rows[FORCE], rows[FREE], rows[SCALE], rows[RIGHT]
     for i in range(n):
         f[i] = 0.0
-        if size[i] > 0.0:
-            order[n_moved] = i
-            n_moved += 1
-            for j in range(n):
-                F[i, j] = W[i, j] * size[i] * size[j]
-    r = factor_pivoted(F, order, n_moved)
-    work.run[0].n_shared = n_moved - r
-    x = work.stick_force[RIGHT]
     for _ in range(1 + REFINEMENTS):
-        for k in range(r):
-            i = order[k]
+        for i in range(n):
             x[i] = -(a0[i] + product(W[i, :n], f[:n])) * size[i]
-        solve_pivoted(F, order, r, x)
-        for k in range(r):
-            f[order[k]] += x[order[k]] * size[order[k]]
-    if r < n_moved:
-        share_out(work, n, r, f)
+        cholesky_solve(F, n, x)
+        for i in range(n):
+            f[i] += x[i] * size[i]
+    i = 0
+    while i < n:
+        width = width_at(work, i, n)
+        rows[MARGIN, i] = rows[BOUND, i] - size_of(work, FORCE, i, width)
+        i += width
 
 
 @routine
@@ -250,6 +210,8 @@ def find_stick_forces(system, work, q, v, vdot):
     put_accelerations(system, work, v, vdot, work.stick_force[FREE])
     put_jacobian(system, work, n)
     find_responses(system, work, n)
+    if work.run[0].n_broken > 0 or not is_independent(work, n):
+        return find_bounded_forces(work, n)
     solve_forces(work, n)
     return OK
 
@@ -307,40 +269,3 @@ def solve(system, work, q, v, vdot, reaction):
                     vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
             return OK
     return call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, reaction))
-
-
-@kernel
-def size_of(work, row, i, width):
-    """Size of what a row of stick_force holds for the site with first unknown i."""
-    a, b = work.stick_force[row, i], 0.0
-    if width == 2:
-        b = work.stick_force[row, i + 1]
-    return math.sqrt(a * a + b * b)
-
-
-@kernel
-def acceleration_of(work, i, n):
-    """Acceleration of unknown i under the forces found."""
-    return work.stick_force[FREE, i] + product(work.stick[i, :n], work.stick_force[FORCE, :n])
-
-
-@kernel
-def least_motion(work, n):
-    """Accelerations above this are no rounding [m/s^2, rad/s^2]."""
-    largest = 0.0
-    for i in range(n):
-        largest = max(largest, abs(work.stick_force[FREE, i]))
-    return max(HELD * largest, AT_REST)
-
-
-@kernel
-def stick_margin(work, i, bound, motion):
-    """What the stick force of the site with first unknown i has left to its bound; what is not held though forces are
-    found (its motion is prescribed, or that of sites that move together differs) has nothing left."""
-    n = work.run[0].n_sticking
-    width, margin = width_at(work, i, n), 0.0
-    margin = bound - size_of(work, FORCE, i, width)
-    for a in range(i, i + width):
-        if abs(acceleration_of(work, a, n)) > motion:
-            margin = min(margin, -bound - 1.0)
-    return margin
