@@ -40,7 +40,8 @@ def trial(n, allowed, speeds=SPEEDS, **options):
     ids=["multipliers", "reduced", "baumgarte"],
 )
 def test_errors_fall_with_the_tolerance(how, n, rtol):
-    assert trial(n, 2e3 * rtol + FLOOR, rtol=rtol, atol=0.01 * rtol, **how) == len(SPEEDS)
+    speeds = SPEEDS if n < 40 else SPEEDS[:5]
+    assert trial(n, 2e3 * rtol + FLOOR, speeds, rtol=rtol, atol=0.01 * rtol, **how) == len(speeds)
 
 
 @pytest.mark.parametrize("step", [8e-3, 2e-3, 5e-4])
