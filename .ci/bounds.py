@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 import pliant
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 
 model = pliant.load("two-link-arm")
 handle = Prepared(model, unchecked=True)

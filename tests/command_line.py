@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from pliant.cli import main
+from pliant.command.cli import main
 
 
 class Done(NamedTuple):

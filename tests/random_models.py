@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.kernels._jit import REFEREE, entry, kernel
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place

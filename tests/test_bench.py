@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.bench import cables, evaluations, figures, lines, models, peers, runs, stiff
-from pliant.bench.falling_reference import FallingChain
-from pliant.bench.figures import Figure
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError
 from pliant.model.flexible import Bending
-from pliant.simulation import simulate
+from pliant.simulation.simulate import simulate
+from pliant_benchmarks import cables, evaluations, figures, lines, models, peers, runs, stiff
+from pliant_benchmarks.falling_reference import FallingChain
+from pliant_benchmarks.figures import Figure
 
 SERIALS = {"arm7": models.arm7(), "chain3": models.chain(3), "chain10": models.chain(10)}
 ENGINES = (peers.EXUDYN, peers.MUJOCO, peers.PINOCCHIO, peers.NUMPY)

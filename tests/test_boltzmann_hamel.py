@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import yardstick
-from pliant.calls import forward_dynamics
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.kernels import _jit, dynamics
 from pliant.kernels.formulations import spherical_batch
 from pliant.model.bodies import Body, Frame
@@ -20,6 +19,7 @@ from pliant.model.joints import Joint
 from pliant.model.model import Load, Model
 from pliant.model.rotations import matrix_quaternion
 from pliant.model.signals import Constant, Sine
+from pliant.queries.dynamics import forward_dynamics
 from pliant.system.status import Status
 from random_models import BASES, largest, random_model, random_state
 

@@ -8,9 +8,9 @@ import pytest
 
 from command_line import pliant_command
 from pliant.cases.case import all_cases
-from pliant.completion import join_words
+from pliant.command.completion import join_words
+from pliant.command.templates import KINDS
 from pliant.methods import INTEGRATORS
-from pliant.starters import KINDS
 
 
 def ask(**variables):

@@ -8,14 +8,14 @@ from scipy.integrate import solve_ivp
 
 import pliant
 from pliant import methods
-from pliant.calls import forward_dynamics, inverse_dynamics
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
 from pliant.model.contacts import FRICTION_LAWS, Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Ramp, Sine, Table
-from pliant.simulation import simulate
+from pliant.queries.dynamics import forward_dynamics, inverse_dynamics
+from pliant.simulation.simulate import simulate
 
 G, K = 9.81, 1e6
 DAMPED = NormalLaw("hunt-crossley", K, damping=30.0)

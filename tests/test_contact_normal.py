@@ -14,7 +14,7 @@ from pliant.model.contact_points import contact_points
 from pliant.model.contacts import NORMAL_LAWS, Contact, Hertz, NormalLaw, Plane, exact_damping
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Crossing, Model, Output
-from pliant.simulation import simulate
+from pliant.simulation.simulate import simulate
 
 WITH_RESTITUTION = [name for name, row in NORMAL_LAWS.items() if "restitution" in row.takes]
 TIGHT = {"rtol": 1e-12, "atol": 1e-14}

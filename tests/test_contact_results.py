@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from pliant.cli import main
+from pliant.command.cli import main
 from pliant.io.toml import save_model
 from pliant.methods import FORMULATIONS, INTEGRATORS
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model, Output
-from pliant.prepared_run import prepare_run
-from pliant.simulation import simulate
+from pliant.simulation.prepared_run import prepare_run
+from pliant.simulation.simulate import simulate
 
 
 def chain(**more):

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.bench import models
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.kernels import _jit, dynamics
 from pliant.model.bodies import Body, Frame
@@ -23,6 +22,7 @@ from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Model
 from pliant.model.signals import Sine
 from pliant.system.status import Status
+from pliant_benchmarks import models
 from random_models import (
     Case,
     Twin,

@@ -77,7 +77,7 @@ def test_what_stays_at_rest_has_no_residual():
 
 
 def test_page_and_audit_have_one_energy_error():
-    from pliant.result import energy_error
+    from pliant.results.recording import energy_error
 
     model = pendulum(q0=0.0, limit=Limit(lower=-0.5, stiffness=100.0, damping=1.0))
     result = pliant.simulate(model, 2.0)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pliant.command.loading import load
 from pliant.io.toml import load_model, schema
-from pliant.loading import load
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 from pliant.system.tables import Power, System

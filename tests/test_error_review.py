@@ -13,7 +13,7 @@ import pytest
 import pliant
 from pliant import Body, Controller, Joint, Model, Rod
 from pliant.errors import ModelError
-from pliant.result import Dense
+from pliant.results.recording import Dense
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

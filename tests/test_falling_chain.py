@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.bench.falling_reference import FallingChain
 from pliant.cases.falling_chain import CASE, FIGURES, SETS
-from pliant.cli import main
-from pliant.simulation import simulate
+from pliant.command.cli import main
+from pliant.simulation.simulate import simulate
+from pliant_benchmarks.falling_reference import FallingChain
 
 STARTS = json.loads((Path(__file__).parent / "data" / "falling_chain.json").read_text())["starts"]
 

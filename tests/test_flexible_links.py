@@ -11,7 +11,7 @@ import pytest
 
 import pliant
 from pliant import Body, Circle, Contact, FlexibleLink, Frame, Joint, Load, Material, Model, NormalLaw, RoundTube
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from random_models import largest, random_state
 

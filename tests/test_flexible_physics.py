@@ -11,7 +11,7 @@ import scipy.linalg
 from scipy.optimize import brentq
 
 import pliant
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam, Bending, GivenSection, Material, Rectangle

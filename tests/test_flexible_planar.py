@@ -14,7 +14,7 @@ import pytest
 import sympy
 from scipy.integrate import quad
 
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.model.bodies import Frame
 from pliant.model.flexible import Beam, Bending, Material, Rectangle
 from pliant.model.joints import Joint

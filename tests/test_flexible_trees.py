@@ -13,7 +13,7 @@ import pytest
 
 import pliant
 from direct_assembly import Sections, Tree, constant, vee
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
@@ -21,7 +21,7 @@ from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Load, Model
 from pliant.model.signals import Constant
-from pliant.options import check_options
+from pliant.simulation.options import check_options
 from random_models import advance, derivatives, frames_of, largest, random_quaternion, random_state, rates_of
 from test_flexible_body import CASES, NAMES, VECTORS, close, stored_beam, stored_state
 

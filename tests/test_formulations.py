@@ -13,13 +13,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pliant.calls import forward_dynamics, inverse_dynamics
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Sine
+from pliant.queries.dynamics import forward_dynamics, inverse_dynamics
+from pliant.results.outputs import recorded_outputs
 from pliant.system.phases import Phases
 from pliant.system.tables import Power
 from random_models import advance, derivatives, frames_of, largest, planar_model, random_state, time_scale
@@ -426,7 +427,7 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     y = np.concatenate([x.q, x.v, np.zeros(int(x.handle.system.world[0].n_z))])
     x.handle.start_phase(y)
     phases = Phases(np.zeros(1), x.handle.work.phase[None, :].copy())
-    found = x.handle.outputs(np.array([TIME]), y[None, :], np.zeros((1, 0)), phases)
+    found = recorded_outputs(x.handle, np.array([TIME]), y[None, :], np.zeros((1, 0)), phases)
     vdot, reactions = x.forward(), x.reactions()
     k = x.handle.packed.frame_rows["probe"]
     start = frames_of(x.handle, x.q, x.v)

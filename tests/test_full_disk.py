@@ -12,13 +12,13 @@ import pytest
 
 import pliant
 from pliant import ModelError, SimulationError, files
-from pliant.bench.figures import save_figures
+from pliant.command.job import prepare_job, run_job
 from pliant.files import whole_file, whole_set, write_whole
 from pliant.io.result_file import save_summary
 from pliant.io.toml import save_model
-from pliant.job import prepare_job, run_job
 from pliant.view import report
-from pliant.view.robot import write_picture
+from pliant.view.picture.robot import write_picture
+from pliant_benchmarks.figures import save_figures
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ COMMANDS = {
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-from pliant.cli import main
+from pliant.command.cli import main
 del sys.argv[1]
 main()
 """

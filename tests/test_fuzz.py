@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 import pliant
 from fuzz import broken_tables, broken_text
 from pliant.cases.case import all_cases
-from pliant.cli import parse_assignments
+from pliant.command.cli import parse_assignments
+from pliant.command.job import RUN_SETTINGS
 from pliant.errors import ModelError
 from pliant.io.robot_file import tables_model
 from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings
 from pliant.io.toml import _lines, _parse, checked_model, model_tables, schema
 from pliant.io.urdf import urdf_tables
-from pliant.job import RUN_SETTINGS
 from pliant.model.model import Model
-from pliant.options import check_options
+from pliant.simulation.options import check_options
 from pliant.system.pack import pack
 from test_toml import rich
 

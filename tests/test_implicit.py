@@ -8,11 +8,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant
-from pliant import run_loop
-from pliant.alpha_family import alpha_parameters
-from pliant.bench.stiff import _relative, _start, compiled_rates, stiff12, stiff_model
 from pliant.cases.case import all_cases
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.kernels import dynamics, repeat, shift
 from pliant.kernels._jit import DERIVATIVE, LOOP, address, entry, kernel
@@ -24,12 +21,15 @@ from pliant.model.bodies import Body, Frame, Rod, Sphere
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.prepared_run import prepare_run
-from pliant.simulation import simulate
+from pliant.simulation import run as run_loop
+from pliant.simulation.alpha_family import alpha_parameters
+from pliant.simulation.prepared_run import prepare_run
+from pliant.simulation.simulate import simulate
 from pliant.system.memory import new_memory
 from pliant.system.status import Status
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
+from pliant_benchmarks.stiff import _relative, _start, compiled_rates, stiff12, stiff_model
 from test_integrators import drive, fixed, in_pairs, pendulum, reference, slope, spin
 from zoo import ZOO
 

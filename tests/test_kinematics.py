@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Base, Model

@@ -16,7 +16,7 @@ from pliant.errors import ModelError
 from pliant.lab import experiment, rod_hits
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
 from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
-from pliant.simulation import simulate
+from pliant.simulation.simulate import simulate
 
 MASS, SPEED, K, G = 1.3, 0.7, 2e8, 9.81
 MU_K, MU_S, V_S, C_V, BELT, SPRING = 0.2, 0.3, 0.05, 0.1, 0.1, 40.0

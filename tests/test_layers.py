@@ -7,67 +7,80 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "src" / "pliant"
-LEAVES = {"pliant.errors", "pliant.files", "pliant.methods", "pliant.diagnostics"}
+SOURCES = Path(__file__).parent.parent / "src"
+PACKAGE = SOURCES / "pliant"
 
-# room -> what it may import of pliant (prefixes) and of others
-ROOMS = {
-    "model": ({"pliant.model", *LEAVES}, {"numpy", "pydantic", "pydantic_core"}),
-    "beams": ({"pliant.beams", "pliant.model", *LEAVES}, {"numpy"}),
-    "system": ({"pliant.system", "pliant.beams", "pliant.model", *LEAVES}, {"numpy", "scipy"}),
-    "kernels": ({"pliant.kernels", "pliant.system"}, {"numpy", "numba", "llvmlite"}),
-    "io": (
-        {"pliant.io", "pliant.model", "pliant.result", *LEAVES},
-        {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy", "mujoco", "trimesh"},
+# from the ground up: a room imports from lower ones and from itself; those on one floor do not know each other
+FLOORS = (
+    ("errors", "console", "machine", "diagnostics", "report_types"),
+    ("files",),
+    ("model",),
+    ("beams",),
+    ("system",),
+    ("kernels",),
+    ("methods",),
+    ("engine",),
+    ("mechanisms",),
+    ("queries",),
+    ("results",),
+    ("io", "view"),
+    ("result",),
+    ("simulation",),
+    ("cases",),
+    ("lab",),
+    ("benchmarks",),
+    ("command",),
+)
+RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
+# rooms within rooms, the same way
+INSIDE = {
+    "view": (("svg", "arrays"), ("marks", "palette"), ("charts",), ("picture",), ("page",), ("figure", "notebook")),
+    "kernels": (
+        ("tables", "_cache", "_whole"),
+        ("_jit",),
+        ("algebra",),
+        ("flexible",),
+        ("kinematics",),
+        ("forces",),
+        ("contact",),
     ),
-    "view": (
-        {"pliant.view", "pliant.result", "pliant.model", *LEAVES},
-        {"numpy", "matplotlib", "PIL", "imageio_ffmpeg"},
-    ),
-    "starters": ({"pliant.starters", *LEAVES}, set()),
-    "bench": (
-        {
-            "pliant.bench",
-            "pliant.cases",
-            "pliant.dynamics",
-            "pliant.io",
-            "pliant.many_runs",
-            "pliant.prepared_run",
-            "pliant.simulation",
-            "pliant.model",
-            "pliant.kernels",
-            "pliant.console",
-            *LEAVES,
-        },
-        {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn"},
-    ),
-    "lab": (
-        {
-            "pliant.lab",
-            "pliant.beams",
-            "pliant.cases",
-            "pliant.io",
-            "pliant.model",
-            "pliant.result",
-            "pliant.run_loop",
-            "pliant.simulation",
-            "pliant.view",
-            *LEAVES,
-        },
-        {"numpy"},
-    ),
-    "cases": ({"pliant.cases", "pliant.dynamics", "pliant.model", "pliant.result", *LEAVES}, {"numpy"}),
 }
-# the one way up: notebooks ask a model itself how it looks
-SHOWN = ("model/model.py", "pliant.view.notebook")
+# (module, what it imports from above): why is said in docs/architecture.md
+EXCEPTIONS = {("model.model", "view.notebook")}
+# what a room may use that is neither pliant nor Python's own
+OTHERS = {
+    "model": {"numpy", "pydantic", "pydantic_core"},
+    "beams": {"numpy"},
+    "system": {"numpy", "scipy"},
+    "kernels": {"numpy", "numba", "llvmlite"},
+    "io": {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy", "mujoco", "trimesh"},
+    "view": {"numpy", "matplotlib", "PIL", "imageio_ffmpeg"},
+    "cases": {"numpy"},
+    "lab": {"numpy"},
+    "benchmarks": {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn", "CyRK"},
+    "console": {"rich"},
+    "command": {"numpy", "rich", "typer", "click"},
+    "result": {"numpy", "xarray", "pandas"},
+}
 
 
-def modules(folder):
-    return sorted((PACKAGE / folder).rglob("*.py")) if folder else sorted(PACKAGE.rglob("*.py"))
+def modules(folder=""):
+    return sorted((PACKAGE / folder).rglob("*.py"))
+
+
+def module_name(path):
+    """Without the package: "view.page.report", "benchmarks.runs"."""
+    relative = path.relative_to(SOURCES).with_suffix("")
+    parts = [part for part in relative.parts if part != "__init__"]
+    return ".".join(["benchmarks", *parts[1:]] if parts[0] == "pliant_benchmarks" else parts[1:])
+
+
+ALL = [*modules(), *sorted((SOURCES / "pliant_benchmarks").rglob("*.py"))]
+NAMES = {module_name(path) for path in ALL}
 
 
 def imports(path):
-    """Every import of a file, but those for type checkers only."""
+    """Every import of a file, inside functions and as text too, but those for type checkers only."""
     tree = ast.parse(path.read_text())
     guarded = {
         id(node)
@@ -81,25 +94,66 @@ def imports(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = [name for name in inner if own_name(name) in NAMES]
+            yield from found or [node.module]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and own_name(node.value) in NAMES - {""}:
+            yield node.value
+
+
+def own_name(name):
+    """ "pliant.model.joints" -> "model.joints"; "" for pliant itself, None for what is not pliant's."""
+    if name.split(".")[0] == "pliant_benchmarks":
+        return "benchmarks" + name.removeprefix("pliant_benchmarks")
+    return name.removeprefix("pliant").removeprefix(".") if name.split(".")[0] == "pliant" else None
 
 
 def is_under(name, prefixes):
     return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_room_imports_only_downward(room):
-    own, others = ROOMS[room]
+def room_of(name):
+    return name.split(".")[0]
+
+
+def test_every_module_has_a_rank():
+    for path in ALL:
+        name = module_name(path)
+        assert name in ("", "__main__") or room_of(name) in RANKS, f"{name} lies beside the rooms"
+
+
+@pytest.mark.parametrize("path", ALL, ids=module_name)
+def test_a_module_imports_only_what_stands_below_it(path):
+    name = module_name(path)
+    if name in ("", "__main__"):
+        return
+    for imported in map(own_name, imports(path)):
+        if not imported or room_of(imported) == room_of(name) or (name, imported) in EXCEPTIONS:
+            continue
+        assert RANKS[room_of(imported)] < RANKS[room_of(name)], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_rooms_within_rooms_too(room):
+    ranks = {inner: rank for rank, floor in enumerate(INSIDE[room]) for inner in floor}
     for path in modules(room):
-        for name in imports(path):
-            top = name.split(".")[0]
-            if (path.relative_to(PACKAGE).as_posix(), name) == SHOWN:
+        inner = module_name(path).removeprefix(room + ".").split(".")[0]
+        for name in map(own_name, imports(path)):
+            if not name or not name.startswith(room + ".") or inner not in ranks:
                 continue
-            if top == "pliant":
-                assert name == "pliant" or is_under(name, own), f"{path.relative_to(PACKAGE)} imports {name}"
-            elif top not in sys.stdlib_module_names:
-                assert top in others, f"{path.relative_to(PACKAGE)} imports {name}"
+            other = name.removeprefix(room + ".").split(".")[0]
+            if other != inner:
+                assert ranks.get(other, len(ranks)) < ranks[inner], f"{module_name(path)} imports {name}"
+
+
+@pytest.mark.parametrize("room", OTHERS)
+def test_a_room_uses_no_library_but_its_own(room):
+    for path in ALL:
+        if room_of(module_name(path)) == room:
+            for name in imports(path):
+                top = name.split(".")[0]
+                is_known = top in OTHERS[room] or top in sys.stdlib_module_names or own_name(name) is not None
+                assert is_known or own_name(name) in NAMES, f"{module_name(path)} imports {name}"
 
 
 def test_only_kernels_import_numba():
@@ -122,26 +176,15 @@ def test_integrators_know_no_robot():
             assert not name.startswith("pliant") or is_under(name, allowed), f"{path} imports {name}"
 
 
-def test_contact_knows_no_method_and_only_gather_of_the_forces_sees_it():
-    allowed = {
-        "pliant.kernels._jit",
-        "pliant.kernels.algebra",
-        "pliant.kernels.kinematics",
-        "pliant.kernels.contact",
-        "pliant.kernels.forces.push",
-        "pliant.kernels.forces.joints",
-        "pliant.system",
-    }
+def test_contact_knows_no_method():
+    allowed = {"kernels." + room for room in ("_jit", "algebra", "kinematics", "contact", "forces")} | {"system"}
     for path in modules("kernels/contact"):
-        for name in imports(path):
-            assert not name.startswith("pliant") or is_under(name, allowed), f"{path} imports {name}"
-    for path in modules("kernels/forces"):
-        sees = any(name.startswith("pliant.kernels.contact") for name in imports(path))
-        assert not sees or path.stem == "gather", f"{path} imports from contact"
+        for name in map(own_name, imports(path)):
+            assert not name or is_under(name, allowed), f"{path} imports {name}"
 
 
 def test_every_kernel_module_is_warmed_up():
-    from pliant.warmup import HALVES
+    from pliant.engine.warmup import HALVES
 
     listed = {module for half in HALVES for part in half for module in part}
     for path in modules("kernels"):
@@ -167,7 +210,7 @@ def test_import_pliant_loads_nothing_heavy():
 
 def test_help_and_errors_load_nothing_heavy():
     code = (
-        "from pliant.cli import main\n"
+        "from pliant.command.cli import main\n"
         "for words in (['--help'], ['run', 'no-such-case'], ['run', 'two-link-arm', '--set', 'nokey=1']):\n"
         "    sys.argv = ['pliant', *words]\n"
         "    try: main()\n"
@@ -178,7 +221,7 @@ def test_help_and_errors_load_nothing_heavy():
 
 def test_run_needs_neither_xarray_scipy_nor_matplotlib(tmp_path):
     code = (
-        "from pliant.cli import main\n"
+        "from pliant.command.cli import main\n"
         f"sys.argv = ['pliant', 'run', 'two-link-arm', '--set', 'duration=0.1', '--out', {str(tmp_path)!r}]\n"
         "try: main()\n"
         "except SystemExit as done: assert not done.code"

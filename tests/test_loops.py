@@ -10,14 +10,14 @@ from scipy.integrate import solve_ivp
 import pliant
 from maximal import Planar
 from pliant import Body, Frame, Joint, Loop, Model, Rod
-from pliant.assembly import assemble, mobility
-from pliant.bench.springs import NumpyRobot
 from pliant.cases.case import all_cases
 from pliant.cases.rose_path import Robot, exact_motion
-from pliant.closing import Closing
-from pliant.dynamics import Prepared, prepare
+from pliant.engine.closure import Closing
+from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
-from pliant.loop_conditions import Loops
+from pliant.mechanisms.assembly import assemble, mobility
+from pliant.mechanisms.constraints import Loops
+from pliant_benchmarks.springs import NumpyRobot
 
 CASES = all_cases()
 ROBOT = Robot()
@@ -533,7 +533,7 @@ def test_runs_of_the_study_differ_only_in_what_their_names_say():
 
 
 def test_page_of_one_run_shows_its_errors_over_time_and_forces_beside_the_exact_ones(tmp_path):
-    from pliant.job import prepare_job, run_job
+    from pliant.command.job import prepare_job, run_job
 
     asked = {"method": "springs", "damping": "1000", "duration": "0.5", "rtol": "1e-6"}
     outcome = run_job(prepare_job("parallel-3rrr", asked, tmp_path))
@@ -550,7 +550,7 @@ def test_page_of_one_run_shows_its_errors_over_time_and_forces_beside_the_exact_
 
 
 def test_every_way_of_closing_is_compared_in_one_job(tmp_path):
-    from pliant.job import prepare_job, run_job
+    from pliant.command.job import prepare_job, run_job
 
     outcome = run_job(prepare_job("parallel-3rrr", {"method": "all", "duration": "0.4"}, tmp_path))
     ways, said = outcome.findings
@@ -686,7 +686,7 @@ def test_bars_that_all_lie_on_each_other_go_through():
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_step_whose_projection_is_refused_is_not_accepted(monkeypatch, dense):
-    from pliant import run_loop
+    from pliant.simulation import run as run_loop
 
     monkeypatch.setattr(run_loop, "PROJECTED", 0.0)
     monkeypatch.setattr(run_loop, "MOST_PROJECTED", -1.0)

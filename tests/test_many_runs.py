@@ -11,7 +11,7 @@ import pytest
 
 import pliant
 from pliant import Body, Contact, Controller, Crossing, Joint, Limit, Model, ModelError, NormalLaw, Output, Plane, Rod
-from pliant.bench import models as bench_models
+from pliant_benchmarks import models as bench_models
 from zoo import ZOO
 
 CHAIN = bench_models.pliant_model(bench_models.chain(3))

@@ -25,11 +25,11 @@ from pliant import (
     Rod,
     Table,
 )
-from pliant.assembly import assemble, mobility
 from pliant.cases.case import all_cases
-from pliant.dynamics import prepare
+from pliant.engine.prepared import prepare
 from pliant.errors import ModelError
-from pliant.loop_conditions import Loops
+from pliant.mechanisms.assembly import assemble, mobility
+from pliant.mechanisms.constraints import Loops
 from test_cut_trees import beam, flat, solid, some_state, spatial
 
 CASES = all_cases()

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import Controller, ModelError, machine, piles, recorded
-from pliant.options import ROW_COPIES, allowed_memory, in_words
-from pliant.recorded import Recorded
-from pliant.run_loop import Run
+from pliant import Controller, ModelError, machine
+from pliant.simulation import piles
+from pliant.simulation import recorder as recorded
+from pliant.simulation.options import ROW_COPIES, allowed_memory, in_words
+from pliant.simulation.recorder import Recorded
+from pliant.simulation.run import Run
 from test_controllers import slider, two_joints
 
 ARM = pliant.load("two-link-arm")
@@ -155,7 +157,7 @@ def test_sizes_of_memory_as_people_write_them(text, size):
 
 
 def test_unless_told_otherwise_half_of_the_free_memory_is_allowed(monkeypatch):
-    monkeypatch.setattr("pliant.options.free_memory", lambda: 6e9)
+    monkeypatch.setattr("pliant.simulation.options.free_memory", lambda: 6e9)
     assert allowed_memory("auto") == 3e9
     assert in_words(3e9) == "3 GB"
 
@@ -190,7 +192,7 @@ def test_a_short_period_over_a_long_run_lays_nothing_out_in_advance():
     assert len(asked) > 100
     assert asked == [k * 2e-8 for k in range(len(asked))]
     handle = pliant.Prepared(model)
-    options = pliant.options.check_options(model, duration=100.0)
+    options = pliant.simulation.options.check_options(model, duration=100.0)
     assert len(Run(handle, (model.q0, model.v0), options, wants_rows=True).memory.samples) == 1
 
 
@@ -210,7 +212,7 @@ def test_two_controllers_with_delays_are_asked_at_all_their_instants_and_command
 
 
 def test_progress_is_told_though_a_controller_interrupts_every_step(monkeypatch):
-    monkeypatch.setattr("pliant.run_loop.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("pliant.simulation.run.PAUSE_SECONDS", 0.0)
     told = []
     pliant.simulate(slider(lambda t, measured: 0.0, period=0.01), 1.0, progress=lambda t, end: told.append(t))
     assert len(told) > 50

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.model.rotations import quaternion_matrix

@@ -15,9 +15,10 @@ import typer
 
 import pliant
 from command_line import Done, pliant_command
-from pliant import cli, warmup
-from pliant.bench import lines
-from pliant.bench.figures import Figure
+from pliant.command import cli
+from pliant.engine import warmup
+from pliant_benchmarks import lines
+from pliant_benchmarks.figures import Figure
 
 SHORT = ("--set", "duration=0.05")
 LAB = ("--set", "laws=hertz", "--set", "friction_laws=coulomb", "--set", "sweep=1", "--set", "belt_time=0.1",

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.cases.case import Finding, Lines
-from pliant.job import prepare_job, run_job
+from pliant.command.job import prepare_job, run_job
 from pliant.model.bodies import Body, Box, Frame, Rod
 from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.flexible import Beam, Damping, Material, Rectangle
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model
-from pliant.simulation import simulate
-from pliant.view.report import PAGE, write_findings, write_report
+from pliant.report_types import Finding, Lines
+from pliant.simulation.simulate import simulate
+from pliant.view.page.report import PAGE, write_findings, write_report
 
 CHROMIUM = Path("/usr/bin/chromium")
 IN_CI = bool(os.environ.get("CI"))

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.methods import FORMULATIONS
 from random_models import KINDS, Case, Twin, accelerations_of, frames_of, largest, make_case, pinocchio, random_cases
 from zoo import supporting

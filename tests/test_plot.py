@@ -26,10 +26,10 @@ from pliant import (
     Rectangle,
     Rod,
 )
-from pliant.view.contact_charts import impact_windows
+from pliant.view.charts.contact_charts import impact_windows
+from pliant.view.charts.topics import TOPICS
 from pliant.view.palette import colours, looks
 from pliant.view.svg import stylesheet
-from pliant.view.topics import TOPICS
 
 
 @pytest.fixture(autouse=True)

@@ -18,28 +18,29 @@ import pytest
 from numpy.typing import NDArray
 
 from pliant.cases.two_link_arm import CASE
+from pliant.command.loading import load
 from pliant.errors import ModelError
-from pliant.loading import load
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
 from pliant.model.flexible import Beam, BoxTube, Damping, Material, Rectangle, TaperedSection
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Constant
-from pliant.result import Event, Result
-from pliant.simulation import simulate
+from pliant.result import Result
+from pliant.results.recording import Event
+from pliant.simulation.simulate import simulate
 from pliant.view.arrays import Arrays
-from pliant.view.chart import Curve, decimate, line_chart, linear_ticks, nice_step
-from pliant.view.film import film
-from pliant.view.film_times import film_times
-from pliant.view.pose import pose
-from pliant.view.projection import fit
-from pliant.view.quantity import Chart, Quantities, coordinate_panels, output_panels, rate_panels
-from pliant.view.report import write_report
-from pliant.view.robot import write_picture
-from pliant.view.scene import make_scene
-from pliant.view.skeleton import Shell, skeleton
-from pliant.view.solids import solids
+from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
+from pliant.view.charts.quantities import Chart, Quantities, coordinate_panels, output_panels, rate_panels
+from pliant.view.page.film import film
+from pliant.view.page.film_times import film_times
+from pliant.view.page.report import write_report
+from pliant.view.picture.pose import pose
+from pliant.view.picture.projection import fit
+from pliant.view.picture.robot import write_picture
+from pliant.view.picture.scene import make_scene
+from pliant.view.picture.skeleton import Shell, skeleton
+from pliant.view.picture.solids import solids
 from pliant.view.svg import readable
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -522,10 +523,10 @@ def test_writing_needs_no_heavy_library(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pliant.cases.two_link_arm import CASE\n"
-        "from pliant.simulation import simulate\n"
+        "from pliant.simulation.simulate import simulate\n"
         "result = simulate(CASE.build(CASE.resolve({})), 0.5)\n"
         "before = set(sys.modules)  # numba itself imports scipy.linalg\n"
-        "from pliant.view.report import write_report\n"
+        "from pliant.view.page.report import write_report\n"
         f"write_report(result, {str(tmp_path / 'report.html')!r})\n"
         "heavy = ('matplotlib', 'plotly', 'xarray', 'scipy', 'h5py')\n"
         "print(*(name for name in set(sys.modules) - before if name.split('.')[0] in heavy))\n"

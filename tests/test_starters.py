@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import pliant
+from pliant.command.templates import KINDS, write_starter
 from pliant.errors import ModelError
-from pliant.starters import KINDS, write_starter
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

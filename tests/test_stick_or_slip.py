@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear, minimize
 import friction_models
 import pliant
 from pliant import AccuracyWarning, Body, Box, Contact, Frame, Friction, Joint, Model, NormalLaw, Plane, Ramp, Rod, Sine
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.system.work import FORCE, FREE
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.io.toml import load_model, save_model
 from pliant.model.model import Model
-from pliant.view.robot import write_picture
-from pliant.view.skeleton import Shell, skeleton
+from pliant.view.picture.robot import write_picture
+from pliant.view.picture.skeleton import Shell, skeleton
 from random_models import largest, random_state
 from urdf_twin import UrdfTwin
 

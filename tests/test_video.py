@@ -10,7 +10,7 @@ from PIL import Image
 import pliant
 from pliant import Base, Body, Contact, Joint, Model, ModelError, NormalLaw, Rod, Sphere
 from pliant.view.palette import colours
-from pliant.view.video import Film, video_format
+from pliant.view.picture.video import Film, video_format
 
 SIZE = (320, 180)
 

@@ -399,7 +399,7 @@ def test_hostile_arguments_are_answered_or_refused_with_a_sentence(
     name: str, ready: Ready, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ready.folder)  # names of files among the hostile ones
-    monkeypatch.setattr("pliant.view.report.plotly_script", str)  # 5 MB a page
+    monkeypatch.setattr("pliant.view.page.report.plotly_script", str)  # 5 MB a page
     call = find_call(name, ready)
     works = valid(name, call, ready)
     with warnings.catch_warnings():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import pliant
-from pliant.dynamics import Prepared
+from pliant.engine.prepared import Prepared
 from pliant.io.robot_tables import plain_name
 from pliant.model.model import Model
 from random_models import largest, pinocchio, random_state, refined_solve

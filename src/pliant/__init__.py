@@ -8,14 +8,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "pliant.loading": ("load", "load_grid"),
-    "pliant.simulation": ("simulate",),
-    "pliant.prepared_run": ("prepare_run", "PreparedRun"),
-    "pliant.many_runs": ("simulate_many", "Runs"),
+    "pliant.command.loading": ("load", "load_grid"),
+    "pliant.simulation.simulate": ("simulate",),
+    "pliant.simulation.prepared_run": ("prepare_run", "PreparedRun"),
+    "pliant.simulation.many_runs": ("simulate_many", "Runs"),
     "pliant.result": ("Result",),
     "pliant.errors": ("PliantError", "ModelError", "SimulationError", "AccuracyWarning"),
-    "pliant.dynamics": ("prepare", "Prepared"),
-    "pliant.calls": (
+    "pliant.engine.prepared": ("prepare", "Prepared"),
+    "pliant.queries.dynamics": (
         "forward_dynamics",
         "inverse_dynamics",
         "mass_matrix",
@@ -23,8 +23,8 @@ _HOME = {
         "energy",
         "momentum",
     ),
-    "pliant.frames": ("jacobian", "jacobian_rate", "frame_placement", "frame_velocity"),
-    "pliant.space_robots": (
+    "pliant.queries.frames": ("jacobian", "jacobian_rate", "frame_placement", "frame_velocity"),
+    "pliant.queries.space_robots": (
         "rate_names",
         "generalised_jacobian",
         "free_velocity",
@@ -32,12 +32,12 @@ _HOME = {
         "reaction_null_projector",
         "reaction_null_velocity",
     ),
-    "pliant.rest_state": ("equilibrium",),
+    "pliant.queries.equilibrium": ("equilibrium",),
     "pliant.model.model": ("Model", "Base", "Load", "Crossing", "Output"),
     "pliant.model.control": ("Controller",),
     "pliant.model.bodies": ("Body", "Surface", "Frame", "Rod", "Tube", "Box", "Sphere"),
     "pliant.model.attitudes": ("AxisAngle", "RollPitchYaw", "EulerAngles", "RotationVector", "Pose"),
-    "pliant.attitudes": ("attitude",),
+    "pliant.queries.attitude": ("attitude",),
     "pliant.model.flexible": (
         "Beam",
         "Bending",
@@ -56,8 +56,8 @@ _HOME = {
     "pliant.model.joints": ("Joint", "Limit"),
     "pliant.model.contacts": ("Contact", "Plane", "NormalLaw", "Hertz", "Friction"),
     "pliant.model.loops": ("Loop",),
-    "pliant.assembly": ("assemble", "mobility"),
-    "pliant.closed_loops": ("closed_motion", "motor_forces"),
+    "pliant.mechanisms.assembly": ("assemble", "mobility"),
+    "pliant.mechanisms.motion": ("closed_motion", "motor_forces"),
     "pliant.model.signals": (
         "Constant",
         "Step",

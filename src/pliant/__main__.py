@@ -1,5 +1,5 @@
 """python -m pliant."""
 
-from pliant.cli import main
+from pliant.command.cli import main
 
 main()

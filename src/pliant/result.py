@@ -1,304 +1,29 @@
-"""Result: what a run gives back. Arrays now, labelled dataset and files on request."""
+"""Result: what a run gives back. A recording, and what is made of it: labelled dataset, files, pictures, pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pliant.controllers import heard
-from pliant.diagnostics import Diagnostic, diagnose
+from pliant.engine.arguments import NOT_NEGATIVE, as_choice, as_name, as_names, as_number, as_pair, as_time_list
+from pliant.engine.callbacks import heard
 from pliant.errors import ModelError
 from pliant.files import as_path
-from pliant.model.messages import quoted
-from pliant.model.model import BeamQuantity, Model
-from pliant.model.stations import with_stations
-from pliant.states import (
-    NOT_NEGATIVE,
-    as_choice,
-    as_flag,
-    as_name,
-    as_names,
-    as_number,
-    as_pair,
-    as_time_list,
-    as_times,
-)
-from pliant.system.memory import evaluate_dense
-from pliant.system.phases import Phases
+from pliant.results.recording import Recording
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from pliant.contact_forces import ContactForces
-    from pliant.dynamics import Prepared
-    from pliant.section_forces import Sections
 
-Array = NDArray[np.float64]
-STATIONS = 25  # along a beam, for curves
-
-CONTACT = np.dtype(
-    [
-        ("contact", "U80"),
-        ("point", "U160"),
-        ("t_start", np.float64),
-        ("t_end", np.float64),
-        ("v_in", np.float64),
-        ("v_out", np.float64),
-        ("peak_normal", np.float64),
-        ("impulse", np.float64),
-        ("work", np.float64),
-        ("restitution_requested", np.float64),
-        ("restitution_delivered", np.float64),
-    ]
-)
-
-CONTACT_UNITS = {
-    "t_start": "s",
-    "t_end": "s",
-    "v_in": "m/s",
-    "v_out": "m/s",
-    "peak_normal": "N",
-    "impulse": "N s",
-    "work": "J",
-}
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something located in time: a limit reached, a crossing."""
-
-    name: str
-    t: float  # [s]
-    direction: str  # "rising" or "falling"
-
-
-@dataclass(frozen=True)
-class Dense:
-    """Pieces of dense output, one per step."""
-
-    starts: Array
-    steps: Array
-    terms: Array  # (pieces, terms, n_y)
-
-
-def energy_error(energy: dict[str, Array], scale: float) -> Array:
-    """|E - E0 - works| over the energy that moved, per row: the one formula of audit and page."""
-    total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
-    works = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-    return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0.0 else 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """One run. t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
-
-    model: Model
-    t: Array  # (rows) [s]
-    q: Array  # (rows, n_q)
-    v: Array  # (rows, n_v)
-    energy: dict[str, Array]  # kinetic, gravity, elastic and every work, each (rows) [J]
-    outputs: dict[str, Array]  # the model's outputs, each (rows, columns)
-    events: tuple[Event, ...]
-    status: str  # "done", "stopped", "failed" or "interrupted"
-    reason: str
-    audit: dict[str, float]
-    stats: dict[str, float]
-    settings: dict[str, Any]  # how it was run
-    inputs: Array  # (rows, n_inputs) held commands of the controllers
-    dense: Dense | None = field(default=None, repr=False)
-    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
-    phases: Phases | None = field(default=None, repr=False)
-    commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
-    integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether the run came to its end as asked (a stop that the model asked for counts)."""
-        return self.status in ("done", "stopped")
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What one should know before believing the figures."""
-        return tuple(finding.words for finding in self.diagnostics)
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The same with how bad each is: level "warning" or "wrong"."""
-        return diagnose(self.audit, self.settings)
-
-    def at(self, t: ArrayLike) -> tuple[Array, Array]:
-        """(q, v) at any time of the run, from the dense output; t a number or an array."""
-        y = self.state_at(t)
-        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
-        return y[..., :n_q].copy(), y[..., n_q : n_q + n_v].copy()
-
-    def state_at(self, t: ArrayLike) -> Array:
-        """The whole state (q, v, z) at any time of the run."""
-        if self.dense is None or len(self.dense.starts) == 0:
-            raise ModelError("this run kept no dense output; call simulate with dense=True (the default)")
-        times = as_times(t)
-        first, last = self.dense.starts[0], self.dense.starts[-1] + self.dense.steps[-1]
-        slack = 1e-12 * max(1.0, abs(first), abs(last))
-        # also refuses NaN
-        if not np.all((times >= first - slack) & (times <= last + slack)):
-            raise ModelError(
-                f"t = {quoted(t)} lies outside the run, which goes from {first:g} s to {last:g} s; give times in it"
-            )
-        y = evaluate_dense(self.dense.starts, self.dense.steps, self.dense.terms, times)
-        for four in self.model.quaternions:
-            y[..., four] /= np.linalg.norm(y[..., four], axis=-1, keepdims=True)
-        return y
-
-    def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
-        """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
-        times = as_time_list(t)
-        order = np.argsort(times, kind="stable")
-        y, times = self.state_at(times)[order], times[order]
-        assert self.phases is not None
-        found = self._handle().outputs(times, y, self._held(times), self.phases)
-        return {name: values[np.argsort(order)] for name, values in found.items()}
-
-    def contact_forces(self, t: ArrayLike) -> ContactForces:
-        """Normal and friction force on every contact point at any times of the run, and where they act."""
-        from pliant.contact_forces import contact_forces
-
-        times = np.sort(as_time_list(t))
-        assert self.phases is not None
-        handle = self._handle()
-        return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
-
-    def mass_centre(self, t: ArrayLike | None = None) -> Array:
-        """Mass centre of all bodies at times, or at the rows: (times, 3) world [m]."""
-        from pliant.dynamics import prepare
-
-        return prepare(self.model).mass_centres(self._bent(t, 1.0))
-
-    def along(self, beam: str, quantity: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
-        """(x, values) of a quantity along a beam at times, or at the rows: x (25) [m], values (times, 25, columns).
-
-        quantity: "position" of the axis (world), or what outputs record: "section", "strain", "stress"."""
-        x = self._places(beam)
-        if as_choice(quantity, ("position", *get_args(BeamQuantity)), "quantity") == "position":
-            return x, self.stations(t)[beam][1]
-        times = self.t if t is None else as_time_list(t)
-        order = np.argsort(times, kind="stable")
-        sections, times = self._sections(beam, x), times[order]
-        assert self.phases is not None
-        forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
-        return x, sections.values(quantity, forces[np.argsort(order)])
-
-    def bending_moment(self, beam: str, t: ArrayLike) -> Array:
-        """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
-        bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
-        times = as_time_list(t)
-        return self._sections(beam, self._places(beam)).bending(self.state_at(times))
-
-    def _places(self, beam: str) -> Array:
-        """Evenly along a beam, or a message."""
-        lengths = {each.name: each.length for each in self.model.beams}
-        if as_name(beam, "beam") not in lengths:
-            raise ModelError(f"{quoted(beam)} is no beam of the model; there are {', '.join(lengths) or 'none'}")
-        return np.linspace(0.0, lengths[beam], STATIONS)
-
-    def _sections(self, beam: str, x: Array) -> Sections:
-        """Of one beam; kept, since they take a moment to get ready."""
-        from pliant.section_forces import Sections
-
-        if beam not in self._known_sections:
-            self._known_sections[beam] = Sections(self._handle(), beam, x)
-        return self._known_sections[beam]
-
-    @cached_property
-    def _known_sections(self) -> dict[str, Sections]:
-        return {}
-
-    def _handle(self) -> Prepared:
-        """For outputs at other times: with the formulation and the closure of the run."""
-        from pliant.closing import closing_of
-        from pliant.dynamics import prepare
-
-        handle = prepare(self.model, self.settings["formulation"])
-        return handle.copy(closing_of(self.settings)) if self.model.loops else handle
-
-    def _held(self, times: Array) -> Array:
-        """Commands of the controllers at times."""
-        assert self.commands is not None
-        return np.ascontiguousarray(self.commands[np.searchsorted(self.commands[:, 0], times, side="right") - 1, 1:])
-
-    def column(self, name: str) -> Array:
-        """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
-        if as_name(name, "name") in self.model.coordinates:
-            return self.q[:, self.model.coordinates.index(name)]
-        if name.endswith(".rate") and name.removesuffix(".rate") in self.model.velocities:
-            return self.v[:, self.model.velocities.index(name.removesuffix(".rate"))]
-        rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
-        raise ModelError(f"no column {quoted(name)}; there are {', '.join(self.model.coordinates)}, {rates}")
-
-    def placements(
-        self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0
-    ) -> tuple[Array, Array]:
-        """World attitude (times, n, 3, 3) and position (times, n, 3) of the bodies and frames named; or all bodies.
-
-        enlarge: factor on the deformation of beams, for drawing."""
-        from pliant.dynamics import prepare
-
-        return prepare(self.model).placements(self._bent(t, enlarge), of)
-
-    def attitude(
-        self,
-        of: str,
-        as_: str = "quaternion",
-        t: ArrayLike | None = None,
-        *,
-        seen_from: str = "world",
-        unwrap: bool = False,
-    ) -> Array:
-        """Attitude of a body or frame at the rows, or at times, in a form of pliant.attitude: "quaternion", "matrix",
-        "rotation_vector", "euler:zyx", "euler:xyz:fixed" ..; against the world, or another body or frame.
-
-        unwrap: angles and signs go on without jumps. Near gimbal lock Euler angles still turn fast: only the sum or the
-        difference of the first and the last is known there."""
-        from pliant.attitudes import express, follow
-        from pliant.dynamics import prepare
-
-        for name in (of, seen_from):
-            prepare(self.model).frame_row(name)
-        is_followed = as_flag(unwrap, "unwrap")
-        R = self.placements(t, [of, seen_from])[0]
-        found = express(np.swapaxes(R[:, 1], 1, 2) @ R[:, 0], as_)
-        return follow(found, as_) if is_followed else found
-
-    def stations(self, t: ArrayLike | None = None, *, enlarge: float = 1.0) -> dict[str, tuple[Array, Array]]:
-        """Placements (times, STATIONS, ..) of sections evenly spaced along every beam, by its name; for drawing."""
-        if not self.model.beams:
-            return {}
-        handle, names = self._along_beams
-        R, p = handle.placements(self._bent(t, enlarge), [name for each in names.values() for name in each])
-        n = len(names)
-        return dict(zip(names, zip(np.split(R, n, axis=1), np.split(p, n, axis=1), strict=True), strict=True))
-
-    @cached_property
-    def _along_beams(self) -> tuple[Prepared, dict[str, list[str]]]:
-        from pliant.dynamics import Prepared
-
-        places = {beam.name: np.linspace(0.0, beam.length, STATIONS).tolist() for beam in self.model.beams}
-        model, names = with_stations(self.model, places)
-        return Prepared(model), names
-
-    def _bent(self, t: ArrayLike | None, enlarge: float) -> Array:
-        """q of the rows, or at times, modal coordinates times a factor."""
-        enlarge = as_number(enlarge, "enlarge")
-        q = self.q.copy() if t is None else self.at(as_time_list(t))[0]
-        for link in self.model.links:
-            q[:, link.q_modes] *= enlarge
-        return np.ascontiguousarray(q)
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Recording):
+    """One run: t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -356,7 +81,7 @@ class Result:
         fps: frames a second (30; gif 25). speed: seconds of the run per second of the video (1 for runs of 4 to 20 s,
         else such that the video lasts some seconds). magnify: factor on the deformation of beams. size: (width, height)
         in pixels. progress(frame, frames) is called after every frame."""
-        from pliant.view.video import write_video
+        from pliant.view.picture.video import write_video
 
         write_video(
             self,
@@ -374,7 +99,7 @@ class Result:
         """Write the report page: the moving robot beside charts, contacts, events and checks, in one file that needs no
         network. t: where the film stands at first [s]; nothing said, it plays. magnify: factor on the deformation of
         beams at first; the page has a slider."""
-        from pliant.view.report import write_report
+        from pliant.view.page.report import write_report
 
         as_name(title, "title", "give a text")
         moment = None if t is None else as_number(t, "t", unit="of seconds")

@@ -6,11 +6,12 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Setting
 from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
 from pliant.model.bodies import Body, Sphere
 from pliant.model.contacts import Contact, Plane
 from pliant.model.model import Base, Model, Output
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SETTINGS = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Figure, Finding, Lines, Panel, Setting, Variant, coordinate_peak
+from pliant.cases.case import Case, Setting, Variant, coordinate_peak
 from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
@@ -17,6 +17,7 @@ from pliant.model.contacts import Contact, Plane
 from pliant.model.flexible import PAIRS, Beam, Bending, Damping, GivenSection, Material, Rectangle, ShapeSource
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model, Output
+from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
 
 SOURCE = "elastic multibody impact paper, chain of three links"

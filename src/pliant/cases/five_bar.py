@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Setting
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Model, Output
 from pliant.model.signals import Sine
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SETTINGS = {

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting, peak, vector_panel
-from pliant.dynamics import prepare
+from pliant.cases.case import Case, Setting, peak, vector_panel
+from pliant.engine.prepared import prepare
 from pliant.model.bodies import Body, Box, Frame, Tube
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Model, Output
 from pliant.model.signals import Cycloid
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SOURCE = "Boltzmann-Hamel paper, ground and space"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.cases.case import Case, Figure, Panel, Setting, peak, vector_panel
+from pliant.cases.case import Case, Setting, peak, vector_panel
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SOURCE = "Boltzmann-Hamel paper, n bodies"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Figure, Finding, Lines, Panel, Setting, Variant
+from pliant.cases.case import Case, Setting, Variant
 from pliant.cases.rose_path import LAP, Robot, exact_motion, out_of_reach, plate, rose
 from pliant.cases.spring_study import OTHER_FORMS, conclude_springs
 from pliant.errors import ModelError
@@ -20,6 +20,7 @@ from pliant.model.loops import SPRING_FORMS, Loop
 from pliant.model.model import Model, Output
 from pliant.model.quantities import Vector
 from pliant.model.signals import Table
+from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Setting
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.flexible import Beam, Bending, Damping, Material, Rectangle
@@ -15,6 +15,7 @@ from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Model, Output
 from pliant.model.signals import Constant, Table
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 LONGEST = 1e4  # [s] of a driven run

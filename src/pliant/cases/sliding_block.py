@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Setting
 from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
 from pliant.model.bodies import Body, Box
 from pliant.model.contacts import Contact, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SLOPE, SPEED, MU_K = math.radians(5.0), 1.5, 0.25

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
-from pliant.dynamics import prepare
+from pliant.cases.case import Case, Setting, vector_panel
+from pliant.engine.prepared import prepare
 from pliant.model.bodies import Body, Box, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Constant, Sine
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SOURCE = "conservation laws"

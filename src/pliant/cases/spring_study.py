@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pliant.cases.case import Finding, Lines
 from pliant.model.loops import SPRING_FORMS
+from pliant.report_types import Finding, Lines
 
 Figures = Mapping[str, float]
 LN10 = float(np.log(10.0))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Figure, Panel, Setting, vector_panel
+from pliant.cases.case import Case, Setting, vector_panel
 from pliant.cases.rose_path import plate
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Constant
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 Array = NDArray[np.float64]

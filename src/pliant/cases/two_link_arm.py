@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.cases.case import Case, Figure, Panel, Setting
+from pliant.cases.case import Case, Setting
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model, Output
 from pliant.model.signals import Sine
+from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 SOURCE = "Boltzmann-Hamel paper, example"

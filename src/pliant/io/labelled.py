@@ -1,4 +1,4 @@
-"""A result as named arrays with named axes, labels and units: what result.nc and Result.dataset hold."""
+"""A result as named arrays with named axes, labels and units: what result.nc and Recording.dataset hold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
-from pliant.result import CONTACT_UNITS
+from pliant.results.recording import CONTACT_UNITS
 
 if TYPE_CHECKING:
-    from pliant.result import Result
+    from pliant.results.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Variable:
     is_label: bool = False
 
 
-def variables(result: Result) -> Iterator[Variable]:
+def variables(result: Recording) -> Iterator[Variable]:
     """Everything over time, then events and contacts."""
     model = result.model
     yield Variable("time", ("time",), result.t, "s", is_label=True)

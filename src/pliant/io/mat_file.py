@@ -13,12 +13,12 @@ from pliant.files import whole_file
 from pliant.model.columns import command_columns, coordinate_columns, output_columns, velocity_columns
 
 if TYPE_CHECKING:
-    from pliant.result import Result
+    from pliant.results.recording import Recording
 
 LONGEST = 63  # characters of a name
 
 
-def write_mat(result: Result, path: Path) -> None:
+def write_mat(result: Recording, path: Path) -> None:
     """t, q, v with names and units; energy, outputs, contacts, events, audit and stats as structs."""
     from scipy.io import savemat
 
@@ -26,7 +26,7 @@ def write_mat(result: Result, path: Path) -> None:
         savemat(file, _variables(result), long_field_names=True, oned_as="column")
 
 
-def _variables(result: Result) -> dict[str, Any]:
+def _variables(result: Recording) -> dict[str, Any]:
     model = result.model
     q, v, commands = coordinate_columns(model), velocity_columns(model), command_columns(model)
     contacts = {name: _plain(result.contacts[name]) for name in result.contacts.dtype.names}

@@ -15,10 +15,10 @@ from pliant.files import whole_file, write_whole
 from pliant.io.labelled import variables
 
 if TYPE_CHECKING:
-    from pliant.result import Result
+    from pliant.results.recording import Recording
 
 
-def save_result(result: Result, path: Path) -> None:
+def save_result(result: Recording, path: Path) -> None:
     """Write result.nc: rows over time, events, contacts, all with units; how the run was made as attributes."""
     import h5netcdf
 
@@ -68,7 +68,7 @@ def save_summary(
     case: str,
     settings: dict[str, Any],
     figures: dict[str, Any],
-    result: Result,
+    result: Recording,
     findings: Sequence[dict[str, Any]] = (),
 ) -> None:
     """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, tables of findings."""

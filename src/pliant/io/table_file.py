@@ -15,13 +15,13 @@ from pliant.files import whole_file
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
 
 if TYPE_CHECKING:
-    from pliant.result import Result
+    from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
 FORMS = ("wide", "long")
 
 
-def columns(result: Result) -> Iterator[tuple[str, str, str, Array]]:
+def columns(result: Recording) -> Iterator[tuple[str, str, str, Array]]:
     """(what it is, name, unit, values) of every column over time; names are all different."""
     taken = {"time"}
     for what, column, values in _columns(result):
@@ -30,7 +30,7 @@ def columns(result: Result) -> Iterator[tuple[str, str, str, Array]]:
         yield what, name, column.unit, values
 
 
-def _columns(result: Result) -> Iterator[tuple[str, Column, Array]]:
+def _columns(result: Recording) -> Iterator[tuple[str, Column, Array]]:
     model = result.model
     yield from (("coordinate", column, result.q[:, k]) for k, column in enumerate(coordinate_columns(model)))
     yield from (("velocity", column, result.v[:, k]) for k, column in enumerate(velocity_columns(model)))
@@ -41,7 +41,7 @@ def _columns(result: Result) -> Iterator[tuple[str, Column, Array]]:
     yield from (("energy", Column(name, "J"), values) for name, values in result.energy.items())
 
 
-def write_csv(result: Result, path: Path) -> None:
+def write_csv(result: Recording, path: Path) -> None:
     """One line per recorded time, names with units in the first line, every digit that counts."""
     table = [("time", "s", result.t), *((name, unit, values) for _, name, unit, values in columns(result))]
     with whole_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -50,7 +50,7 @@ def write_csv(result: Result, path: Path) -> None:
         writer.writerows(zip(*(values.tolist() for *_, values in table), strict=True))
 
 
-def to_pandas(result: Result, form: str) -> Any:
+def to_pandas(result: Recording, form: str) -> Any:
     """wide: one row per time, one column per quantity, units in attrs. long: one row per time and quantity."""
     if form not in FORMS:
         raise ModelError(f"form {form!r} is unknown; there are {', '.join(FORMS)}")
@@ -75,5 +75,5 @@ def to_pandas(result: Result, form: str) -> Any:
     )
 
 
-def _time(pandas: Any, result: Result) -> Any:
+def _time(pandas: Any, result: Recording) -> Any:
     return pandas.Index(result.t, name="time")

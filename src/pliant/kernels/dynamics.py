@@ -3,8 +3,8 @@
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, STATE, kernel
 from pliant.kernels.contact.gather import load_states, put_contact_rates
 from pliant.kernels.contact.stick_or_slip import decide
-from pliant.kernels.forces.gather import gather
 from pliant.kernels.forces.signals import evaluate_signals
+from pliant.kernels.gather import gather
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.status import Status

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Finding, Lines
 from pliant.cases.contact_settings import friction_law
 from pliant.lab.experiment import Experiment, Outcome, Run
 from pliant.lab.friction_groups import friction_groups
@@ -17,6 +16,7 @@ from pliant.model.contacts import FRICTION_LAWS, Contact, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Signal, Sine, Table
+from pliant.report_types import Finding, Lines
 from pliant.result import Result
 
 PRESS = 500.0  # [rad/s] critically damped bounce of the block on the belt: the normal force is soon the weight

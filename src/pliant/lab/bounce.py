@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Finding, Lines
 from pliant.lab.experiment import Experiment, Outcome, Run
 from pliant.model.bodies import Body
 from pliant.model.contacts import NORMAL_LAWS, Contact, NormalLaw
 from pliant.model.joints import Joint
 from pliant.model.model import Crossing, Model, Output
+from pliant.report_types import Finding, Lines
 from pliant.result import Result
 
 SHOWN = (0.5, 0.8)  # requested restitutions of the table

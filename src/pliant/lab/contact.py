@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Finding, Setting, unknown_key
+from pliant.cases.case import Setting, unknown_key
 from pliant.cases.contact_settings import CONTACT_SETTINGS
+from pliant.engine.callbacks import Progress
 from pliant.errors import ModelError
 from pliant.files import whole_set, write_whole
 from pliant.io.result_file import plain
@@ -20,9 +21,9 @@ from pliant.lab.bounce import BOUNCE
 from pliant.lab.experiment import Outcome, Performed, perform
 from pliant.lab.rod_hits import ROD_HITS
 from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
-from pliant.run_loop import Progress
-from pliant.view.chart import Curve, write_chart
-from pliant.view.report import write_findings
+from pliant.report_types import Finding
+from pliant.view.charts.chart import Curve, write_chart
+from pliant.view.page.report import write_findings
 
 ALL = "all"
 LISTS = {"laws": tuple(NORMAL_LAWS), "friction_laws": tuple(FRICTION_LAWS)}

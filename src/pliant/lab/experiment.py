@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.cases.case import Finding
+from pliant.engine.callbacks import Progress
 from pliant.model.model import Model
+from pliant.report_types import Finding
 from pliant.result import Result
-from pliant.run_loop import Progress
-from pliant.simulation import simulate
+from pliant.simulation.simulate import simulate
 
 ACCURACY = {"rtol": 1e-11, "atol": 1e-13}
 

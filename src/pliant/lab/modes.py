@@ -14,7 +14,7 @@ from pliant.beams.families import BendingMode, bending_modes
 from pliant.cases.case import Setting, unknown_key
 from pliant.errors import ModelError
 from pliant.model.flexible import PAIRS, Beam, Bending, BoxTube, Circle, Material, Rectangle, RoundTube
-from pliant.view.chart import Curve, write_chart
+from pliant.view.charts.chart import Curve, write_chart
 
 SETTINGS = {
     "ends": Setting("cf", "inboard and outboard end: s supported, c clamped, f free", choices=PAIRS),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Finding, Lines
 from pliant.cases.contact_settings import friction_law
 from pliant.lab.bounce import elastic_time
 from pliant.lab.experiment import Experiment, Outcome, Run
@@ -17,6 +16,7 @@ from pliant.model.bodies import Body, Rod
 from pliant.model.contacts import FRICTION_LAWS, Contact, NormalLaw, Plane
 from pliant.model.flexible import Beam, Bending, Circle, Material
 from pliant.model.model import Base, Model, Output
+from pliant.report_types import Finding, Lines
 from pliant.result import Result
 
 SWEPT = tuple(range(10, 90, 3))  # angles of the charts [deg]

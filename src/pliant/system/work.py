@@ -27,7 +27,7 @@ BODY_WORK = np.dtype(
         # filled by kinematics/tree.py: place (only where world.needs_placement)
         ("R_WB", np.float64, (9,)),
         ("p_WB", np.float64, (3,)),  # [m] W
-        # filled by forces/gather.py; gravity is not among them
+        # filled by gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
         # private to formulations/articulated.py; pf, pn of gibbs_appell.py too; all of denoc.py too (there in W, about
@@ -76,9 +76,9 @@ DOF_WORK = np.dtype(
     [
         ("is_driven", np.int64),  # copies from the dofs table, so that formulations read one row
         ("armature", np.float64),
-        ("tau", np.float64),  # gathered joint force [N, N m]; filled by forces/gather.py
+        ("tau", np.float64),  # gathered joint force [N, N m]; filled by gather.py
         ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
-        ("motion_vdot", np.float64),  # prescribed acceleration; filled by forces/gather.py
+        ("motion_vdot", np.float64),  # prescribed acceleration; filled by gather.py
         ("drive", np.float64),  # force that enforces the prescribed motion; filled by the formulation
         ("row", np.float64),  # private to the running formulation: left side of its equation
     ],
@@ -214,7 +214,7 @@ class Work(NamedTuple):
     choice_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     kept_orders: Any
     inputs: Any  # held commands of the controllers [N, N m]
-    power: Any  # one per Power member [W]; filled by forces/gather.py, DRIVE by dynamics.py
+    power: Any  # one per Power member [W]; filled by gather.py, DRIVE by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
     vdot: Any
     still: Any  # (n_v) zeros

@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
 from pliant.model.messages import quoted
-from pliant.result import Result
-from pliant.view.chart import N_COLOURS, Curve, Drawing, decimate, value_range
-from pliant.view.contact_charts import Window
+from pliant.results.recording import Recording
+from pliant.view.charts.chart import N_COLOURS, Curve, Drawing, decimate, value_range
+from pliant.view.charts.contact_charts import Window
+from pliant.view.charts.topics import TOPICS, checked_window, named_drawings, overview_drawings, topic_drawings
 from pliant.view.marks import Layer, Mark, Words
 from pliant.view.palette import Colour, colours, looks, mixed
-from pliant.view.projection import Canvas
-from pliant.view.robot import ghost_layers
-from pliant.view.scene import make_scene
-from pliant.view.topics import TOPICS, checked_window, named_drawings, overview_drawings, topic_drawings
+from pliant.view.picture.projection import Canvas
+from pliant.view.picture.robot import ghost_layers
+from pliant.view.picture.scene import make_scene
 
 WIDE, HIGH = 5.6, 2.9  # of a chart [in]
 PICTURE_WIDTH = 11.2  # of a robot [in]
@@ -27,7 +27,7 @@ DASHES = ("-", (0, (5, 3)), (0, (1.5, 2.5)))
 
 
 def plot(
-    result: Result,
+    result: Recording,
     what: str | Sequence[str] | None,
     *,
     ax: Any,
@@ -35,7 +35,7 @@ def plot(
     times: ArrayLike | None,
     magnify: float,
 ) -> Any:
-    """See Result.plot."""
+    """See Recording.plot."""
     if len(result.t) == 0:
         raise ModelError("plot: this run has no rows, so there is nothing to draw; its reason says why")
     window = checked_window(result, window)
@@ -69,7 +69,7 @@ def plot(
     return axes[0] if len(axes) == 1 else axes
 
 
-def _overview(result: Result, window: Window) -> Any:
+def _overview(result: Recording, window: Window) -> Any:
     import matplotlib.pyplot as plt
 
     drawings = overview_drawings(result, window)
@@ -172,7 +172,7 @@ def _rgb(colour: Colour) -> tuple[float, float, float]:
 # --- the robot ----------------------------------------------------------------------------------------------------
 
 
-def _robot(result: Result, ax: Any, times: ArrayLike | None, magnify: float) -> Any:
+def _robot(result: Recording, ax: Any, times: ArrayLike | None, magnify: float) -> Any:
     import matplotlib.pyplot as plt
 
     canvas, layers = ghost_layers(make_scene(result, t=times, enlarge=magnify))

@@ -14,12 +14,12 @@ import numpy as np
 
 from pliant.model.contact_points import contact_points
 from pliant.model.model import Model
-from pliant.result import CONTACT_UNITS, Result
+from pliant.results.recording import CONTACT_UNITS, Recording
 from pliant.view.marks import Layer, svg_layers
-from pliant.view.pose import pose
-from pliant.view.robot import HEIGHTS, MARGIN, WIDTH, backdrop, ghost_picture, stage
-from pliant.view.scene import Scene, make_scene
-from pliant.view.surroundings import free_corner, scale_bar, shadow, triad
+from pliant.view.picture.pose import pose
+from pliant.view.picture.robot import HEIGHTS, MARGIN, WIDTH, backdrop, ghost_picture, stage
+from pliant.view.picture.scene import Scene, make_scene
+from pliant.view.picture.surroundings import free_corner, scale_bar, shadow, triad
 from pliant.view.svg import document, readable, stylesheet
 
 MOST_ROWS = 12  # of a table
@@ -28,7 +28,7 @@ CELL = "padding:2px 12px 2px 0;white-space:nowrap;text-align:left;vertical-align
 STATUS = {"done": "#2e9e63", "stopped": "#2e9e63", "interrupted": "#c77d0a", "failed": "#d9483b"}  # on light and dark
 
 
-def result_html(result: Result) -> str:
+def result_html(result: Recording) -> str:
     """How it ended, the robot, contacts, and the truth block."""
     end = f"t = {result.t[-1]:.6g} s" if len(result.t) else "once"
     colour = STATUS.get(result.status, "inherit")
@@ -98,7 +98,7 @@ def start_picture(model: Model) -> str:
     """The robot at its start, as SVG."""
     # the start comes last, as the pose that counts in a scene
     q = np.stack([model.q0 + NUDGE, model.q0])
-    still = Result(
+    still = Recording(
         model, np.array([0.0, 1.0]), q, np.stack([model.v0] * 2), {}, {}, (), "start", "", {}, {}, {}, np.zeros((2, 0))
     )
     scene = make_scene(still, 2)
@@ -116,7 +116,7 @@ def _start(scene: Scene) -> tuple[float, float, str]:
     return canvas.width, canvas.height, svg_layers(layers)
 
 
-def _contacts(result: Result) -> str:
+def _contacts(result: Recording) -> str:
     log = result.contacts
     head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
     rows = [
@@ -130,7 +130,7 @@ def _contacts(result: Result) -> str:
     return _block(f"{len(log)} contacts", _table(head, rows, len(log)), is_open=True)
 
 
-def _arrays(result: Result) -> list[tuple[str, ...]]:
+def _arrays(result: Recording) -> list[tuple[str, ...]]:
     rows = [("q", result.q, result.model.coordinates), ("v", result.v, result.model.velocities)]
     rows += [(f"outputs[{name!r}]", values, ()) for name, values in result.outputs.items()]
     found = [

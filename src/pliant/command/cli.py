@@ -1,0 +1,444 @@
+"""The pliant command. Thin: it parses, calls the library, prints, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pliant.command.completion import complete_case, complete_kind, complete_setting, in_bash
+from pliant.console import print_table, progress_bar
+from pliant.errors import ModelError, PliantError, SimulationError
+
+MOST_FIGURES = 16  # printed
+MOST_ROWS = 30  # of a table of findings in the terminal; the page has all
+MOST_CONTACTS = 12  # shown in the terminal
+app = typer.Typer(
+    name="pliant",
+    help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
+    "To begin:  pliant run falling-chain  and open its report.html;  pliant new robot.toml  for a model of your own.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+lab = typer.Typer(
+    help="Experiments on methods: what a law does by itself.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
+
+CaseArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CASE_OR_FILE", help="a built-in case, or a file (.toml, .urdf, .xml)", autocompletion=complete_case
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="set a key of the case or robot, or an option of the run; may be repeated",
+        autocompletion=complete_setting,
+    ),
+]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="set a key (the end of the output lists them); may be repeated",
+        autocompletion=complete_setting,
+    ),
+]  # fmt: skip
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from pliant import __version__
+
+        print(f"pliant {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(short_help="run a case or a model file to its report")
+def run(
+    case_or_file: CaseArgument,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the results")] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="also write the moving robot: .mp4 or .gif")
+    ] = None,
+    exports: Annotated[
+        list[Path] | None,
+        typer.Option("--export", metavar="FILE", help="also write all columns: .csv or .mat (MATLAB); may be repeated"),
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Run a case or a model file; write summary.json, result.nc and report.html.
+
+    pliant run two-link-arm --set force=0.2 --set rtol=1e-10 --out my-run
+
+    pliant run falling-chain --video chain.mp4 --export chain.csv
+    """
+    from pliant.command.job import prepare_job, run_job, write_extras
+
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
+        job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or (), trust)
+    for note in job.notes:
+        print(f"pliant: {note}", file=sys.stderr)
+    compile_first()
+    say_what_compiles(job.model, job.options)
+    with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
+        outcome = run_job(job, progress)
+    if not quiet:
+        print_outcome(outcome)
+    word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
+    for reason in outcome.reasons:
+        print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
+    if job.video or job.exports:
+        with progress_bar("video", not quiet and sys.stderr.isatty(), "frame {:.0f} of {:.0f}") as progress:
+            written = write_extras(outcome, progress)
+        if not quiet:
+            print(f"written: {', '.join(map(str, written))}")
+    if outcome.reasons:
+        raise typer.Exit(1)
+
+
+@app.command(short_help="write a commented model file to begin with")
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="the file to write, a .toml")] = Path("robot.toml"),
+    kind: Annotated[
+        str,
+        typer.Option("--kind", metavar="KIND", help="arm, beam, space, loop or contact", autocompletion=complete_kind),
+    ] = "arm",
+) -> None:
+    """Write a commented model file that runs at once; a file that is there is never written over.
+
+    pliant new robot.toml --kind beam && pliant run robot.toml
+    """
+    from pliant.command.templates import KINDS, check_starter, write_starter
+    from pliant.files import make_folder
+
+    check_starter(file, kind)
+    make_folder(file.parent, "FILE")
+    write_starter(file, kind)
+    print(f"written: {file}, {KINDS[kind]}; edit it, and run it with: pliant run {file}")
+
+
+@app.command(short_help="list the built-in cases, their keys and figures")
+def cases(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="one case: its keys and figures", autocompletion=complete_case)
+    ] = None,
+) -> None:
+    """List the built-in cases; of one, the keys that --set reaches and the figures it reports."""
+    from pliant.cases.case import all_cases
+    from pliant.command.job import RUN_SETTINGS
+    from pliant.command.loading import find_case
+
+    if name is None:
+        print_table(("case", "what", "source"), [(case.name, case.title, case.source) for case in all_cases().values()])
+        print("pliant cases NAME shows its keys and figures; pliant run NAME runs it.")
+        return
+    case = find_case(name)
+    if case is None:
+        raise ModelError(f"{name!r} names a file, not a case; pliant run {name} runs it")
+    print(f"{case.name}: {case.title} ({case.source})\n")
+    print_table(
+        ("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()]
+    )
+    duration = case.build(case.resolve({})).duration
+    defaults = {**{key: row.default or "off" for key, row in RUN_SETTINGS.items()}, "duration": duration, **case.run}
+    rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
+    print_table(("option of the run", "default", "unit", "what"), rows)
+    figures = [(key, row.unit, _short(row.expected), row.help) for key, row in case.figure_table.items()]
+    print_table(("figure", "unit", "expected", "what"), figures)
+
+
+def _setting_row(key: str, row: Any, default: Any) -> tuple[str, ...]:
+    choices = f" ({', '.join(map(str, row.choices))})" if row.choices else ""
+    return key, _short(default), row.unit, row.help + choices
+
+
+@app.command(short_help="list formulations, integrators and laws of contact")
+def methods() -> None:
+    """List formulations, integrators and laws of contact: what they support, cost, and who invented them."""
+    from pliant.methods import AUTO, FAMILIES
+
+    for family, table in FAMILIES.items():
+        rows = [
+            (
+                row.name + (" *" if row.name == AUTO.get(family) else ""),
+                row.summary,
+                row.cost,
+                ", ".join(sorted(row.supports)),
+                row.reference,
+            )
+            for row in table
+        ]
+        print_table((family, "what", "cost", "supports", "reference"), rows)
+    print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
+
+
+@app.command(short_help="frequencies and shapes of a beam")
+def modes(
+    settings: KeyOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the picture")] = None,
+) -> None:
+    """Bending modes of a uniform beam: a table, and the shapes as a picture (modes.svg).
+
+    pliant modes --set ends=sc --set length=2 --set modes=8
+    """
+    from pliant.files import make_folder
+    from pliant.lab.modes import SETTINGS, beam_modes, write_modes
+
+    found = beam_modes(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "modes"
+    make_folder(folder)
+    print_table(("mode", "frequency [rad/s]", "[Hz]", "inner nodes", "largest at x [m]"), found.table())
+    write_modes(found, folder / "modes.svg")
+    print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
+
+
+@lab.command(name="contact", short_help="what every law of contact and friction does")
+def lab_contact(
+    settings: KeyOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the page")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Bounce a ball, drop a rod, slide a block under every law; write report.html, summary.json, restitution.svg.
+
+    pliant lab contact --set laws=hertz,flores,exact --set restitution=0.8
+    """
+    from pliant.files import make_folder
+    from pliant.lab.contact import SETTINGS, contact_lab, resolve, write_contact_lab
+
+    values = resolve(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "lab-contact"
+    make_folder(folder)
+    compile_first()
+    with progress_bar("contact laws", not quiet and sys.stderr.isatty(), "{:.0f} of {:.0f} runs") as progress:
+        found = contact_lab(values, progress)
+    write_contact_lab(found, folder)
+    if not quiet:
+        for finding in found.findings:
+            print(finding.title)
+            print_table(finding.columns, finding.rows)
+        print(f"written: {folder}/report.html, summary.json, restitution.svg; keys for --set: {', '.join(SETTINGS)}")
+    if found.performed.breakdowns:
+        count = len(found.performed.breakdowns)
+        print(
+            f"pliant: {count} run(s) broke down, as the end of the page says; what they reached is kept",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+
+
+@app.command(short_help="print the JSON schema of model files")
+def schema(
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="write to a file instead of the screen")
+    ] = None,
+) -> None:
+    """Print the JSON schema of model files (editors use it to complete and check)."""
+    from pliant.files import make_folder, write_whole
+    from pliant.io.toml import schema as model_schema
+
+    text = json.dumps(model_schema(), indent=2)
+    if out is None:
+        print(text)
+        return
+    make_folder(out.parent)
+    write_whole(out, text + "\n")
+    print(f"written: {out}")
+
+
+@app.command(short_help="compile everything now, once per machine")
+def warmup() -> None:
+    """Compile everything now, in two processes, so that later runs start at once."""
+    from pliant.engine.warmup import warm_up
+    from pliant.kernels import _jit
+
+    print("compiling all kernels in two processes ...", file=sys.stderr)
+    seconds = warm_up()
+    if not _jit.is_cached():
+        raise SimulationError("the kernels compile, but cannot be kept: no cache folder can be written")
+    print(f"all kernels are compiled and cached ({seconds:.0f} s)")
+
+
+@app.command(short_help="measure the speed against other engines")
+def bench(
+    lines: Annotated[list[str] | None, typer.Argument(metavar="LINE", help="only these lines, as arm7_loop")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
+) -> None:
+    """Measure pliant against its peers (install them with: pip install "pliant[peers]"): ten minutes for all lines.
+
+    Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
+    cost_per_link, falling_chain, flex3, springs, sweep, startup.
+
+    pliant bench chain3 chain10 --out bench.json
+    """
+    from pliant_benchmarks.lines import run_bench
+
+    run_bench(lines or [], out)
+
+
+# --- helpers --------------------------------------------------------------------------------------------------
+
+
+def parse_assignments(texts: list[str]) -> dict[str, str]:
+    """KEY=VALUE texts as a dictionary."""
+    values: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ModelError(f"--set {text!r}: no key and value found; write --set KEY=VALUE, as in --set rtol=1e-10")
+        if key.strip() in values:
+            raise ModelError(f"--set {key.strip()}: given twice; give it once")
+        values[key.strip()] = value.strip()
+    return values
+
+
+def compile_first() -> None:
+    """On a new machine, say that kernels are being compiled, and use both cores for it."""
+    from pliant.engine.warmup import warm_up
+    from pliant.kernels import _jit
+
+    if _jit.CACHE_FOLDER and not _jit.is_cached():
+        print("pliant compiles its kernels, once on this machine (about half a minute) ...", file=sys.stderr)
+        warm_up(is_first_run=True)
+
+
+def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
+    """Methods beyond those of every first run are compiled when they are needed first."""
+    from pliant.kernels import _jit
+    from pliant.methods import find_formulation, find_method
+    from pliant.model.messages import listed
+
+    chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **options}
+    methods = [
+        find_formulation(chosen["formulation"], model.has_modes),
+        find_method("integrator", chosen["integrator"]),
+    ]
+    if model.loops:
+        methods.append(find_method("closure", chosen["closure"]))
+    missing = [row.name for row in methods if not _jit.is_cached(row.module)]
+    if _jit.CACHE_FOLDER and missing:
+        print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)
+
+
+def print_outcome(outcome: Any) -> None:
+    """The short summary: how it ended, the figures, the truth, the files."""
+    result, table = outcome.result, outcome.figure_table
+    print(
+        f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
+        + (f" ({result.reason})" if result.reason else "")
+    )
+    rows: list[tuple[str, ...]] = []
+    others: list[tuple[str, ...]] = []
+    for key, value in outcome.figures.items():
+        row = table.get(key)
+        note = ""
+        if row is not None and row.expected is not None and outcome.is_default:
+            note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
+        (rows if len(rows) < MOST_FIGURES else others).append((key, _short(value), row.unit if row else "", note))
+    print_table(("figure", "value", "unit", ""), rows)
+    if others:
+        expected = sum(note == "as expected" for *_, note in others)
+        known = f", {expected} of them as expected" if expected else ""
+        print(f"and {len(others)} more figures in summary.json{known}")
+        print_table(("figure", "value", "unit", ""), [row for row in others if row[-1].startswith("EXPECTED")])
+    _print_contacts(result)
+    stats = result.stats
+    for finding in outcome.findings:
+        if finding.rows:
+            print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
+        if len(finding.rows) <= MOST_ROWS:
+            print_table(finding.columns, finding.rows)
+    for words in (*result.warnings, *outcome.other_warnings):
+        print(f"warning: {words}")
+    print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
+    print(
+        f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, "
+        f"{stats['evaluations']} evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
+    )
+    print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
+
+
+def _print_contacts(result: Any) -> None:
+    """The first contacts; all are in the files."""
+    from pliant.results.recording import CONTACT_UNITS
+
+    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
+    shown = result.contacts[:MOST_CONTACTS]
+    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
+    if len(result.contacts) > len(shown):
+        print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
+
+
+def _touch(value: float) -> str:
+    return "touching" if value != value else f"{value + 0.0:.6g}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return "" if value is None else str(value)
+
+
+def main() -> None:
+    """Entry point: a user's mistake exits with 2, a breakdown with 1, both without traceback."""
+    # closed by whoever called
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    try:
+        if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
+            in_bash(lambda: app(prog_name="pliant"), os.environ)
+        try:
+            app(prog_name="pliant")
+        finally:
+            sys.stdout.flush()
+    except ModelError as error:
+        print(f"pliant: {error}", file=sys.stderr)
+        sys.exit(2)
+    except PliantError as error:
+        print(f"pliant: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("pliant: interrupted before anything was written", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except MemoryError:
+        print("pliant: the machine has no memory left; give --set memory=.., or ask for less", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output of the command cannot be written: "
+        print(f"pliant: {where}{error.strerror or error}", file=sys.stderr)
+        # what is still to be printed finds no place either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""One job of the command line: a case or file with its settings, run and written to a folder."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pliant.cases.case import Case, Setting, unknown_key
+from pliant.command.loading import find_case, load
+from pliant.engine.callbacks import Progress
+from pliant.errors import AccuracyWarning, ModelError, PliantError
+from pliant.files import check_file, make_folder, whole_set
+from pliant.io.result_file import save_summary
+from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
+from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
+from pliant.model.loops import SPRING_FORMS
+from pliant.model.model import Model
+from pliant.report_types import Figure, Finding
+from pliant.result import Result
+from pliant.simulation.alpha_family import ALPHA_OPTIONS
+from pliant.simulation.options import check_options
+from pliant.simulation.simulate import simulate
+from pliant.view.page.report import write_report
+from pliant.view.picture.video import video_format
+
+RUN_SETTINGS = {
+    "duration": Setting(1.0, "length of the run", "s"),
+    "formulation": Setting("auto", "who computes accelerations", choices=("auto", *(row.name for row in FORMULATIONS))),
+    "integrator": Setting("auto", "who advances time", choices=("auto", *(row.name for row in INTEGRATORS))),
+    "rtol": Setting(1e-8, "relative tolerance of a step"),
+    "atol": Setting(1e-10, "absolute tolerance of a step (lengths: times the model's size)", "rad"),
+    "step": Setting(0.0, "fixed step instead of error control", "s"),
+    "max_step": Setting(0.0, "largest step", "s"),
+    "max_steps": Setting(10_000_000, "give up after so many steps"),
+    "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
+    "memory": Setting("auto", "what the run may keep in memory, as 2 GB; auto: half of what is free"),
+    **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
+    "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
+    "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),
+    "closure_damping": Setting(0.0, "of virtual springs", "N s/m, N m s/rad"),
+    "closure_form": Setting("elongation", "whose springs they are", choices=SPRING_FORMS),
+    "closure_prestretch": Setting(False, "virtual springs start stretched as the reactions ask"),
+    "baumgarte": Setting(0.0, "rate at which multipliers close what is open", "1/s"),
+}
+
+
+MOST_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything checked, nothing compiled yet, the folder ready."""
+
+    name: str
+    title: str
+    case: Case | None
+    settings: dict[str, Any]
+    options: dict[str, Any]
+    model: Model
+    out: Path
+    video: Path | None = None
+    exports: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()  # keys given that do nothing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished job. Of several runs, result and figures are those of the first; the others have a label."""
+
+    job: Job
+    result: Result
+    figures: dict[str, float]
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()  # of the runs that did not come to their end
+    other_warnings: tuple[str, ...] = ()  # of the runs with a label
+
+    @property
+    def figure_table(self) -> dict[str, Figure]:
+        return dict(self.job.case.figure_table) if self.job.case else {}
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the figures may be held against the expected ones."""
+        case = self.job.case
+        if case is None or self.job.options != case.usual_options(self.job.settings):
+            return False
+        return all(self.job.settings[key] == row.default for key, row in case.settings.items())
+
+
+EXPORTS = {".csv": Result.to_csv, ".mat": Result.to_mat}
+
+
+def prepare_job(
+    case_or_file: str,
+    assignments: dict[str, Any],
+    out: Path | None,
+    video: Path | None = None,
+    exports: Sequence[Path] = (),
+    trust: bool = False,
+) -> Job:
+    """Find the case or file, sort the assignments into settings and options, make the folders."""
+    if video is not None:
+        video_format(video)
+    for path in exports:
+        if path.suffix.lower() not in EXPORTS:
+            found = path.suffix or "without a suffix"
+            raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
+    case = find_case(case_or_file)
+    allowed = [*(case.settings if case else ROBOT_SETTINGS), *RUN_SETTINGS]
+    for key in assignments:
+        if key not in allowed:
+            raise ModelError(unknown_key(key, allowed, f"--set {key}"))
+    # a case may have a setting of the same name as an option
+    own = case.settings if case else ROBOT_SETTINGS
+    given = {key: value for key, value in assignments.items() if key in own}
+    settings = case.resolve(given) if case else given
+    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
+    options = {**(case.usual_options(settings) if case else {}), **options}
+    model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
+    check_options(model, **options)
+    name = case.name if case else Path(case_or_file).stem
+    folder = out or Path("pliant-out") / name
+    if video is not None:
+        make_folder(video.parent, "--video")
+        check_file(video)
+    for path in exports:
+        make_folder(path.parent, "--export")
+        check_file(path)
+    make_folder(folder)
+    for file in ("summary.json", "result.nc", "report.html"):
+        check_file(folder / file)
+    title = f"{name}: {case.title}" if case else model.name
+    idle = case.idle(settings) if case else {}
+    notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
+    chosen = case.options(settings) if case else {}
+    notes += tuple(
+        f"{key} = {options[key]} is used in place of {chosen[key]}, which the settings of the case choose"
+        for key in assignments
+        if key not in given and key in chosen and options[key] != chosen[key]
+    )
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
+
+
+def run_job(job: Job, progress: Progress | None = None) -> Outcome:
+    """Simulate (once, or every variant of the case), work out the figures, write the files."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the command prints them itself
+            return _run(job, progress)
+    except PliantError:
+        # found only now, as a start inside a plane or a full disk is: leave nothing behind
+        with suppress(OSError):
+            job.out.rmdir()
+        raise
+
+
+def _run(job: Job, progress: Progress | None) -> Outcome:
+    variants = job.case.variants(job.settings) if job.case else {}
+    if not variants or job.case is None:
+        result = simulate(job.model, progress=progress, **job.options)
+        figures = job.case.figures(result) if job.case else {}
+        findings = job.case.remark(result) if job.case else ()
+        outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
+        _write(outcome, {})
+        return outcome
+    case, results = job.case, {}
+    for label, variant in variants.items():
+        options = {**job.options, **variant.options}
+        results[label] = simulate(case.build(variant.settings), progress=progress, **options)
+    first, *others = results
+    figures = case.figures(results[first])
+    for label in others if len(others) < MOST_REPORTED else ():
+        prefix = label.replace("-", "_").replace(" ", "_")
+        figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
+    findings = case.conclude(job.settings, results)
+    for finding in findings:
+        figures |= dict(finding.figures)
+    reasons = tuple(f"{label} {result.reason}" for label, result in results.items() if not result.is_ok)
+    heard = tuple(f"{label}: {words}" for label in others for words in results[label].warnings)
+    outcome = Outcome(job, results[first], figures, findings, reasons, heard)
+    _write(outcome, results)
+    return outcome
+
+
+def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
+    """summary.json, result.nc (of variants one each) and report.html: all of them, or none."""
+    with whole_set():
+        _write_set(outcome, variants)
+
+
+def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
+    job, result, figures = outcome.job, outcome.result, outcome.figures
+    used = {**job.settings, **result.settings}
+    tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]
+    save_summary(job.out / "summary.json", job.name, used, figures, result, tables)
+    result.save(job.out / "result.nc")
+    others = list(variants.items())[1:]
+    for label, other in others if len(others) < MOST_REPORTED else ():
+        other.save(job.out / f"result-{label.replace(' ', '-')}.nc")
+    panels = job.case.panels(job.settings) if job.case else None
+    table = (
+        outcome.figure_table
+        if outcome.is_default
+        else {key: _unexpected(row) for key, row in outcome.figure_table.items()}
+    )
+    moment, enlarge = job.case.picture(job.settings) if job.case else (None, None)
+    write_report(
+        result,
+        job.out / "report.html",
+        title=job.title,
+        figures=figures,
+        panels=panels,
+        settings=used,
+        figure_table=table,
+        setting_table=job.case.settings if job.case else {},
+        moment=moment,
+        enlarge=enlarge,
+        variants=variants,
+        findings=outcome.findings,
+    )
+
+
+def write_extras(outcome: Outcome, progress: Progress | None = None) -> tuple[Path, ...]:
+    """The video and the tables asked for, of the first run; what was written."""
+    job = outcome.job
+    for path in job.exports:
+        EXPORTS[path.suffix.lower()](outcome.result, path)
+    if job.video is None:
+        return job.exports
+    outcome.result.video(job.video, progress=progress)
+    return (*job.exports, job.video)
+
+
+def _unexpected(row: Figure) -> Figure:
+    """A figure without its expected value, for settings other than the default ones."""
+    return Figure(row.help, row.unit)

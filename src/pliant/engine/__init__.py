@@ -1,0 +1,1 @@
+"""Python's hand on the kernels: prepared models, closures, arguments, threads."""

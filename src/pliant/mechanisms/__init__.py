@@ -1,0 +1,1 @@
+"""Closed loops in numpy: constraints, assembly, motion."""

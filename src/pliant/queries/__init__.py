@@ -1,0 +1,1 @@
+"""What one state tells: the public calls on a model."""

@@ -1,0 +1,1 @@
+"""Recorded motion at any time."""

@@ -1,0 +1,1 @@
+"""A run: options, stepping, recording, audit."""

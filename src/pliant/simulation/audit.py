@@ -1,0 +1,90 @@
+"""The audit of a run: what it can say about its own errors, from its accepted steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.beams.bending_range import largest_bending
+from pliant.engine.prepared import Prepared
+from pliant.mechanisms.constraints import Loops
+from pliant.model.flexible import Beam
+from pliant.model.tree import model_size
+from pliant.results.recording import energy_error
+
+if TYPE_CHECKING:
+    from pliant.system.phases import Phases
+
+Array = NDArray[np.float64]
+AT_REST = 1e-8  # of the largest potential energy: what of it is rounding
+PASSED_THROUGH = 0.1  # of the largest work: energy that moves where hardly any is stored
+
+
+def audit_run(
+    handle: Prepared, t: Array, y: Array, inputs: Array, energy: dict[str, Array], phases: Phases, atol: Array
+) -> dict[str, float]:
+    """y = (q, v, z) at the times t, energies and works there; atol: tolerance of every component of y."""
+    world = handle.system.world[0]
+    q, v = y[:, : world.n_q].copy(), y[:, world.n_q : world.n_q + world.n_v].copy()
+    scale = energy_scale(handle, q[:1], atol[world.n_q : world.n_q + world.n_v], energy)
+    audit = {
+        "energy_residual": float(np.max(energy_error(energy, scale))),
+        "energy_scale": scale,
+        "constraint_drift": _drift(handle, q, v),
+    }
+    if handle.conserves_momentum():
+        audit["momentum_drift"] = handle.momentum_drift(q, v)
+    if len(handle.system.frictions):
+        audit |= _friction(handle, t, y, inputs, phases)
+    bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
+    bending = [largest_bending(beam, d) for beam, d in bent if beam.n_modes]
+    if bending:
+        audit["deflection_ratio"] = max(ratio for ratio, _ in bending)
+        audit["section_angle"] = max(angle for _, angle in bending)
+    return audit
+
+
+def energy_scale(handle: Prepared, q: Array, atol: Array, energy: dict[str, Array]) -> float:
+    """The energy that moved [J]: max (T + V_elastic + |V_gravity - V_gravity(0)|), but where next to nothing moves not
+    less than rounding of the potential energy, a part of the works, and what motion has that counts as rest."""
+    moved = energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0])
+    works = [float(np.max(np.abs(values))) for name, values in energy.items() if name.startswith("work_")]
+    rest = np.maximum(np.where(np.isfinite(atol), atol, 0.0), _stick_speeds(handle))
+    slow = handle.energies(q, rest[None, :])["kinetic"]
+    floor = AT_REST * np.max(np.abs(energy["gravity"])), PASSED_THROUGH * max(works, default=0.0), slow[0]
+    return float(max(np.max(moved), *floor))
+
+
+def _stick_speeds(handle: Prepared) -> Array:
+    """Speed of every velocity below which friction holds it, 0 where nothing does."""
+    system = handle.system
+    speeds = np.zeros(len(system.dofs))
+    for contact in system.contacts:
+        if contact.friction >= 0 and system.frictions[contact.friction].sticks:
+            stick_speed = system.frictions[contact.friction].kink[0]
+            speeds = np.maximum(speeds, stick_speed * system.dofs.reach / model_size(handle.model))
+    for site in system.sites:
+        if system.frictions[site.friction].sticks:
+            speeds[site.dof] = max(speeds[site.dof], system.frictions[site.friction].kink[0])
+    return speeds
+
+
+def _drift(handle: Prepared, q: Array, v: Array) -> float:
+    """How far quaternions are from unit length, and loops from closed, as a part of the model's size."""
+    drift = 0.0
+    for four in handle.model.quaternions:
+        drift = max(drift, float(np.max(np.abs(np.linalg.norm(q[:, four], axis=1) - 1.0))))
+    if handle.model.loops:
+        loops = Loops(handle)
+        drift = max(drift, float(np.max(np.abs(loops.errors(q, v)[0]) / loops.scales)))
+    return drift
+
+
+def _friction(handle: Prepared, t: Array, y: Array, inputs: Array, phases: Phases) -> dict[str, float]:
+    """Friction looked at without the events that made it: whether it ever drives, and how near sticking is to slip."""
+    found = handle.check_friction(t, y, inputs, phases)
+    drive, power, load = np.nanmax(found, axis=0, initial=0.0).tolist()
+    figures: dict[str, Any] = {"friction_drive": drive, "friction_power": power}
+    return figures | ({"stick_load": load} if len(handle.work.stick) else {})

@@ -1,0 +1,214 @@
+"""Python controllers: when they are due, what they see, and what is held until the next instant.
+
+Around a controller stands what a real loop has: noise and steps of sensors, a delay, steps and limits of commands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.arguments import as_numbers
+from pliant.engine.callbacks import CallbackError, guarded
+from pliant.errors import ModelError
+from pliant.model.control import Controller
+from pliant.model.messages import listed, quoted
+from pliant.model.model import Model
+from pliant.results.outputs import recorded_outputs
+from pliant.system.phases import Phases
+
+if TYPE_CHECKING:
+    from pliant.engine.prepared import Prepared
+
+Array = NDArray[np.float64]
+SAME_INSTANT = 1e-9  # [s] between sampling instants
+
+
+# --- what a controller sees -----------------------------------------------------------------------------------
+
+
+class Measured:
+    """What a controller sees: the state at its sampling instant, as its sensors tell it."""
+
+    def __init__(self, sampler: Sampler, t: float, y: Array, q: Array, v: Array) -> None:
+        self.model, self.t, self.q, self.v = sampler.model, t, q, v
+        self._sampler, self._y = sampler, y
+
+    def __getitem__(self, name: str) -> Any:
+        """(q, v) of one joint: numbers if it has one coordinate, else arrays. Or an output of the model, an array."""
+        for link in self.model.links:
+            if link.joint.name == name:
+                q, v = self.q[link.q_slice], self.v[link.v_slice]
+                return (float(q[0]), float(v[0])) if len(q) == 1 else (q, v)
+        if name in (output.name for output in self.model.outputs):
+            return self.outputs[name]
+        joints = ", ".join(link.joint.name for link in self.model.links)
+        outputs = ", ".join(output.name for output in self.model.outputs)
+        raise KeyError(f"no joint {name!r}; there are {joints}" + (f" and outputs {outputs}" if outputs else ""))
+
+    @cached_property
+    def outputs(self) -> dict[str, Array]:
+        """The model's outputs at this instant, under the commands held until now; exact. Worked out when asked for."""
+        return self._sampler.outputs(self.t, self._y)
+
+    @property
+    def commands(self) -> dict[str, Array]:
+        """What the motors got until now, by joint."""
+        return self._sampler.commands()
+
+
+class Sensors:
+    """From the true state to what one controller is told."""
+
+    def __init__(self, model: Model, controller: Controller) -> None:
+        self.controller = controller
+        self.random = np.random.default_rng(controller.seed)
+        joints = [(link, k) for link in model.links for k in range(len(link.joint.row.coordinates))]
+        # attitudes and modal coordinates have no encoder
+        plain = [(link, k) for link, k in joints if not link.joint.row.coordinates[k].startswith("q")]
+        self.q_rows = [link.q + k for link, k in plain]
+        self.v_rows = [j for link in model.links for j in range(link.v_slice.start, link.v_slice.stop)]
+        self.steps = [controller.angle_step if link.joint.row.angles[k] else controller.resolution for link, k in plain]
+        # coordinates with the velocity that is their rate
+        self.rated = [(link.q + k, link.v + k) for link, k in plain if link.joint.row.has_plain_rates]
+        self.last: Array | None = None
+
+    def read(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Measured q and v: noise, then steps; rates of the coordinates as measured, if asked for."""
+        seen, controller = q.copy(), self.controller
+        if controller.noise:
+            seen[self.q_rows] += controller.noise * self.random.standard_normal(len(self.q_rows))
+        for row, step in zip(self.q_rows, self.steps, strict=True):
+            seen[row] = stepped(seen[row], step)
+        rates = v.copy()
+        if controller.rate_noise:
+            rates[self.v_rows] += controller.rate_noise * self.random.standard_normal(len(self.v_rows))
+        rates[self.v_rows] = stepped(rates[self.v_rows], controller.rate_resolution)
+        if controller.rates == "differences":
+            before = seen if self.last is None else self.last
+            for i, j in self.rated:
+                rates[j] = (seen[i] - before[i]) / controller.period
+        self.last = seen.copy()
+        return seen, rates
+
+
+def stepped(value: Any, step: float | None) -> Any:
+    """The nearest multiple of a step."""
+    return value if step is None else step * np.round(value / step)
+
+
+# --- one run ------------------------------------------------------------------------------------------------------
+
+
+class Sampler:
+    """The controllers of one run: what is held for each, and which commands are on their way."""
+
+    def __init__(self, handle: Prepared) -> None:
+        self.model, self._handle = handle.model, handle
+        self.inputs: Array = handle.work.inputs
+        self.inputs[:] = 0.0
+        self.sensors = [Sensors(self.model, controller) for controller in self.model.controllers]
+        self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self.model.controllers]
+        self._counts = [0] * len(self.model.controllers)  # how often each has measured
+
+    def instant(self, t: float, y: Array) -> None:
+        """Measure and ask where it is due at t; hold the commands that have arrived. Two instants that differ by
+        rounding are one."""
+        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
+        y, arrived, first = y.copy(), self.inputs.copy(), 0
+        for k, (controller, sensors) in enumerate(zip(self.model.controllers, self.sensors, strict=True)):
+            widths, waiting = self._widths(controller), self._waiting[k]
+            count = sum(widths.values())
+            if self._counts[k] * controller.period <= t + SAME_INSTANT:
+                self._counts[k] += 1
+                q, v = sensors.read(y[:n_q], y[n_q : n_q + n_v])
+                said = _command(controller, t, Measured(self, t, y, q, v), widths)
+                waiting.append((t + controller.delay, said))
+            while waiting and waiting[0][0] <= t + SAME_INSTANT:
+                arrived[first : first + count] = waiting.popleft()[1]
+            first += count
+        # only now, so that all controllers of an instant see the same
+        self.inputs[:] = arrived
+
+    def next_instant(self) -> float:
+        """When something is measured, or a command arrives, next [s]; inf: never."""
+        measured = (n * controller.period for n, controller in zip(self._counts, self.model.controllers, strict=True))
+        arriving = (waiting[0][0] for waiting in self._waiting if waiting)
+        return min((*measured, *arriving), default=np.inf)
+
+    def outputs(self, t: float, y: Array) -> dict[str, Array]:
+        """Outputs in a state, worked out beside the run, so that looking changes nothing."""
+        phases = Phases(np.array([t]), self._handle.work.phase[None, :].copy())
+        found = recorded_outputs(self._observer, np.array([t]), y[None, :], self.inputs[None, :].copy(), phases)
+        return {name: values[0] for name, values in found.items()}
+
+    @cached_property
+    def _observer(self) -> Prepared:
+        return self._handle.copy()
+
+    def commands(self) -> dict[str, Array]:
+        """Held commands by joint."""
+        widths = {name: width for each in self.model.controllers for name, width in self._widths(each).items()}
+        ends = np.cumsum(list(widths.values()))[:-1]
+        return dict(zip(widths, np.split(self.inputs.copy(), ends), strict=True))
+
+    def _widths(self, controller: Controller) -> dict[str, int]:
+        """How many commands each of its joints takes."""
+        return {name: self._velocities[name] for name in controller.joints}
+
+    @cached_property
+    def _velocities(self) -> dict[str, int]:
+        return {link.joint.name: len(link.joint.row.velocities) for link in self.model.links}
+
+
+# --- what a controller says -------------------------------------------------------------------------------------
+
+
+def _command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
+    """What a controller says, as its motors take it; what goes wrong names the controller, the time and the line."""
+    where = f"at t = {t:.9g} s: controller {controller.name!r}"
+    command = guarded(
+        lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where
+    )
+    command = stepped(command, controller.command_resolution)
+    if controller.limit is not None:
+        command = np.clip(command, -np.array(controller.limit), np.array(controller.limit))
+    return np.array(command)
+
+
+def _ask(function: Any, t: float, measured: Measured) -> Any:
+    return function(t, measured)
+
+
+def _numbers(said: Any, widths: dict[str, int], where: str) -> Array:
+    """Commands in the order of the joints, one finite number each."""
+    count = sum(widths.values())
+    if isinstance(said, Mapping):
+        said = _in_order(said, widths, where)
+    try:
+        command = np.atleast_1d(as_numbers(said, "command"))
+    except ModelError:
+        raise CallbackError(f"{where} returned {quoted(said)}; return {count} finite numbers") from None
+    if command.shape != (count,) or not np.all(np.isfinite(command)):
+        raise CallbackError(f"{where} returned {quoted(command.tolist())}; return {count} finite numbers")
+    return command
+
+
+def _in_order(said: Mapping[Any, Any], widths: dict[str, int], where: str) -> list[Any]:
+    """Commands by joint in the order of the joints."""
+    if set(said) != set(widths):
+        found = listed(repr(key) if isinstance(key, str) else quoted(key) for key in said) or "none"
+        raise CallbackError(f"{where} returned commands for {found}; name all of {', '.join(map(repr, widths))}")
+    values = []
+    for name, width in widths.items():
+        each = np.atleast_1d(np.asarray(said[name], dtype=object))
+        if each.shape != (width,):
+            raise CallbackError(
+                f"{where} returned {quoted(said[name])} for {name!r}; return {width} finite numbers for it"
+            )
+        values += each.tolist()
+    return values

@@ -1,0 +1,165 @@
+"""Options of a run: defaults, ranges, tolerances. Everything is refused here that can be refused before compiling."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.arguments import as_flag, as_model, as_number, as_whole
+from pliant.engine.closure import CLOSURE_OPTIONS, check_closure
+from pliant.errors import ModelError
+from pliant.machine import free_memory
+from pliant.methods import find_formulation, find_method
+from pliant.model.messages import quoted
+from pliant.model.model import Model
+from pliant.model.signals import tables_in
+from pliant.simulation.alpha_family import ALPHA_OPTIONS, check_alpha_options
+from pliant.simulation.controllers import SAME_INSTANT
+
+Array = NDArray[np.float64]
+ANGLE_ATOL = 1e-10
+MAX_ROWS = 10_000_000
+# of what a run keeps in memory: a row becomes columns, energies, outputs and files
+ROW_COPIES = 4
+FREE_SHARE = 0.5  # of the free memory a run may keep, unless told otherwise
+SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+
+DEFAULTS: dict[str, Any] = {
+    "duration": None,
+    "formulation": "auto",
+    "integrator": "auto",
+    "rtol": 1e-8,
+    "atol": None,
+    "step": None,
+    "max_step": None,
+    "max_steps": 10_000_000,
+    "sample": None,
+    "dense": True,
+    "memory": "auto",
+    **dict.fromkeys(ALPHA_OPTIONS),
+    **CLOSURE_OPTIONS,
+}
+# allowed: above the first number, up to the second
+RANGES: dict[str, tuple[float, float, str]] = {
+    "duration": (0.0, np.inf, "[s]"),
+    "rtol": (1e-16, 1.0, "such as 1e-8"),
+    "atol": (0.0, np.inf, "[rad], such as 1e-10"),
+    "step": (0.0, np.inf, "[s]"),
+    "max_step": (0.0, np.inf, "[s]"),
+    "sample": (0.0, np.inf, "[s]"),
+    "closure_stiffness": (0.0, np.inf, "[N/m, N m/rad], such as 1e6"),
+    "closure_damping": (-1e-300, np.inf, "[N s/m, N m s/rad]"),
+    "baumgarte": (-1e-300, np.inf, "[1/s]"),
+}
+
+
+def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
+    """All options with their defaults, every number in range, every method known: before anything is compiled."""
+    for name in given:
+        if name not in DEFAULTS:
+            raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(DEFAULTS)}")
+    as_model(model)
+    options = DEFAULTS | given
+    if options["duration"] is None:
+        options["duration"] = model.duration
+    if options["duration"] is None:
+        raise ModelError(
+            f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds, "
+            "or --set duration=..."
+        )
+    for name, (low, high, unit) in RANGES.items():
+        if options[name] is not None or DEFAULTS[name] is not None:
+            options[name] = as_number(options[name], name, low, high, unit)
+    options["max_steps"] = as_whole(options["max_steps"], "max_steps")
+    options["dense"] = as_flag(options["dense"], "dense")
+    is_auto = isinstance(options["memory"], str) and options["memory"].strip().lower() == "auto"
+    options["memory"] = "auto" if is_auto else allowed_memory(options["memory"])
+    if options["memory"] == np.inf:
+        raise ModelError('memory: inf found; give a size such as "2 GB" or "500 MB", or "auto"')
+    if options["sample"] is not None and not options["dense"]:
+        raise ModelError("sample needs the dense output; leave dense=True")
+    options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
+    options["formulation"] = find_formulation(options["formulation"], model.has_modes).name
+    scheme = find_method("integrator", options["integrator"])
+    if options["step"] is None and "adaptive" not in scheme.supports:
+        raise ModelError(
+            f"integrator {scheme.name!r} has no error control; give a fixed step as well, such as step=0.001"
+        )
+    # "auto" may change while it runs
+    if options["integrator"] != "auto" or options["step"] is not None:
+        options["integrator"] = scheme.name
+    check_alpha_options(options, scheme.options)
+    check_closure(model.name, bool(model.loops), options, given, scheme)
+    for name in ("step", "max_step", "sample"):
+        limit = MAX_ROWS if name == "sample" else options["max_steps"]
+        if options[name] is not None and options["duration"] / options[name] > limit:
+            raise ModelError(
+                f"{name}: {options[name]:g} s fits more than {limit} times into {options['duration']:g} s; "
+                "give a longer one"
+            )
+    _check_tables(model, float(options["duration"]))
+    for controller in model.controllers:
+        if not callable(controller.function):
+            raise ModelError(
+                f"controller {controller.name!r}: function {controller.function!r} is text, which only model files "
+                "resolve; give the Python function itself"
+            )
+        if controller.period <= 10 * SAME_INSTANT:
+            raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
+    return options
+
+
+def allowed_memory(value: Any) -> float:
+    """Bytes that a run may keep in memory: a number of them, "2 GB", or "auto", half of what is free now."""
+    if isinstance(value, str) and value == "auto":
+        return FREE_SHARE * free_memory()
+    number, unit = value, ""
+    if isinstance(value, str):
+        found = re.fullmatch(r"([0-9.e+]+)\s*([a-z]*)", value.strip().lower())
+        number, unit = (found[1], found[2]) if found else ("", "")
+    try:
+        size = float("nan" if isinstance(value, bool) else number) * SIZES[unit]
+    except Exception:  # what a caller's objects do when they shall become a number
+        size = float("nan")
+    if not size > 0.0:
+        raise ModelError(f'memory: {quoted(value)} found; give a size such as "2 GB" or "500 MB", or "auto"')
+    return size
+
+
+def check_room(model: Model, options: dict[str, Any]) -> None:
+    """Rows whose number is known before they are made must fit into the memory allowed."""
+    for name in ("sample", "step"):
+        if options[name] is None:
+            continue
+        count = options["duration"] / options[name]
+        size = 8.0 * ROW_COPIES * count * (1 + len(model.coordinates) + len(model.velocities))
+        if size > allowed_memory(options["memory"]):
+            raise ModelError(
+                f"{name}: {options[name]:g} s makes {count:.3g} rows, which take about {in_words(size)} of memory; "
+                f"allowed are {in_words(allowed_memory(options['memory']))}: give a longer one, or more (memory)"
+            )
+
+
+def in_words(size: float) -> str:
+    """Bytes as 1.5 GB."""
+    for unit in ("tb", "gb", "mb", "kb"):
+        if size >= SIZES[unit]:
+            return f"{size / SIZES[unit]:.3g} {unit.upper().replace('KB', 'kB')}"
+    return f"{size:.0f} B"
+
+
+def _check_tables(model: Model, duration: float) -> None:
+    """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
+    for link in model.links:
+        for signal in link.joint.each("motion"):
+            for table in tables_in(signal):
+                is_inside = table.repeats or table.times[0] > 0.0 or table.times[-1] < duration
+                if is_inside and table.ends != "clamped":
+                    raise ModelError(
+                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
+                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
+                        'where the table ends; give ends="clamped", or a table that covers the run'
+                    )

@@ -1,0 +1,192 @@
+"""prepare_run: one run, to be repeated from many starts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_vector
+from pliant.engine.callbacks import Progress
+from pliant.engine.closure import closing_of
+from pliant.engine.prepared import Prepared
+from pliant.errors import ModelError, SimulationError, failure_advice
+from pliant.mechanisms.assembly import give_multipliers, start_on_loops
+from pliant.model.messages import quoted
+from pliant.model.model import Model
+from pliant.simulation.options import check_options
+from pliant.simulation.recorder import Recorded
+from pliant.simulation.run import Run, as_bytes, drive
+from pliant.simulation.simulate import events_of, status_word, why
+from pliant.system.memory import Memory
+from pliant.system.status import Status
+
+Array = NDArray[np.float64]
+
+
+class Ends(NamedTuple):
+    """How the runs of a sweep ended."""
+
+    t: Array  # (runs) [s]
+    q: Array  # (runs, n_q)
+    v: Array  # (runs, n_v)
+    steps: NDArray[np.int64]
+    others: dict[int, tuple[str, str]]  # status and reason of those that are not done
+
+
+class PreparedRun:
+    """One run, ready to be repeated from many starts; only the end state is kept. Threads that share it take turns.
+
+    Starts are arrays of the right length; what is not so is refused with a message, unless unchecked=True."""
+
+    def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
+        self._given = {"duration": duration, "unchecked": unchecked, **options}
+        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
+        closing = closing_of(self.options)
+        self.handle = Prepared(model, self.options["formulation"], closure=closing, unchecked=unchecked)
+        start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
+        self._run = Run(self.handle, start, self.options, wants_rows=False)
+        self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
+        self._loop, self._loop0 = as_bytes(self.memory.loop), as_bytes(self._start)
+        self._n_q, self._n_v = len(start[0]), len(start[1])
+        self._is_running = False
+        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as what it is made of."""
+        return _again, (self.handle.model, self._given)
+
+    @property
+    def memory(self) -> Memory:
+        """The integrator's, with its counters."""
+        return self._run.memory
+
+    def attempt(
+        self, q0: Array | None = None, v0: Array | None = None, progress: Progress | None = None
+    ) -> tuple[Status, str]:
+        """How a run from this start ends, and why; its end is in memory."""
+        if not self.handle.unchecked:
+            q0, v0 = self._checked(q0, "q0"), self._checked(v0, "v0")
+            as_callback(progress, "progress")
+        with self.handle.turn:
+            if self._is_running:
+                raise ModelError(
+                    "this run is under way, and calls itself; give its controller a prepare_run of its own"
+                )
+            self._is_running = True
+            try:
+                return self._attempt(q0, v0, progress)
+            finally:
+                self._is_running = False
+
+    def _checked(self, value: Any, what: str) -> Array | None:
+        """One start, or None for the model's own; or a message. Copying it into memory does the rest."""
+        shape = (self._n_q if what == "q0" else self._n_v,)
+        if value is None or (type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape):
+            return value
+        model = self.handle.model
+        return as_vector(value, model.coordinates if what == "q0" else model.velocities, what)
+
+    def _attempt(self, q0: Array | None, v0: Array | None, progress: Progress | None) -> tuple[Status, str]:
+        self._run.begin_again()
+        n_q, n_v, memory = self._n_q, self._n_v, self.memory
+        memory.y[:], self._loop[:] = self._y0, self._loop0
+        if q0 is not None:
+            memory.y[:n_q] = q0
+        if v0 is not None:
+            memory.y[n_q : n_q + n_v] = v0
+        if self.handle.model.loops:
+            state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
+            is_closed = q0 is None and v0 is None
+            state = start_on_loops(self.handle, state, is_given=q0 is not None, is_closed=is_closed)
+            give_multipliers(self.handle, state, self.options["integrator"])
+            memory.y[: n_q + n_v] = np.concatenate(state)
+        if self.has_phase:
+            self.handle.start_phase(memory.y)
+        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
+        if status == Status.DONE:
+            return status, reason
+        recorded = Recorded()
+        if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
+            recorded, status, reason = drive(self._run, progress, status)
+        recorded.take(self.memory)
+        events, t = events_of(self.handle, recorded.log), float(self.memory.loop[0].t)
+        return status, reason or why(
+            self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.loop[0].target)
+        )
+
+    def check_start(self, q0: Array, v0: Array) -> None:
+        """Hard limits must hold, and no point may be inside its plane."""
+        q0, v0 = as_state(self.handle.model, q0, v0, ("q0", "v0"))
+        if self.has_phase:
+            self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
+
+    def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
+        """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
+
+        Not for models with controllers or loops."""
+        from pliant.kernels import _jit, events, many
+        from pliant.kernels.integrators import loop
+
+        model, n_q = self.handle.model, self._n_q
+        if model.controllers or model.loops:
+            raise ModelError(f"sweep: model {model.name!r} has controllers or loops; use end, one start at a time")
+        q0 = as_table(q0, model.coordinates, "q0")
+        v0 = as_table(v0, model.velocities, "v0", len(q0))
+        if not isinstance(stop, np.ndarray) or stop.dtype != np.int64 or stop.shape != (1,):
+            raise ModelError(f"stop: {quoted(stop)} found; give an array of one int64")
+        n = len(q0)
+        y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
+        functions = _jit.address(loop.advance), _jit.address(events.start_phase)
+        gaps = np.zeros((1, len(self.handle.system.contacts)))
+        with self.handle.turn:
+            self._run.begin_again()
+            refs = (*self.handle.refs, self._run.memory_ref, self._start)
+            _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
+        code = facts[:, many.STATUS]
+        reasons = {}
+        for i in np.flatnonzero(code != Status.DONE):
+            if code[i] == Status.REVIEW:
+                # the equations are stiff: "auto" changes the integrator, which only Python can
+                status, reason = self.attempt(q0[i], v0[i])
+                t[i], facts[i, many.STEPS] = self.memory.loop[0].t, self.memory.loop[0].n_steps
+                y[i] = self.memory.y[: n_q + self._n_v]
+                if status != Status.DONE:
+                    reasons[int(i)] = status_word(status), reason
+            else:
+                reasons[int(i)] = self._reason(facts[i], t[i])
+        return Ends(t, y[:, :n_q], y[:, n_q:], facts[:, many.STEPS], reasons)
+
+    def _reason(self, facts: NDArray[np.int64], t: float) -> tuple[str, str]:
+        """Status and reason of a run of a sweep."""
+        code, _, event, body = facts.tolist()
+        status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
+        is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
+        who = name if is_event else self.handle.model.links[body].body.name
+        return status_word(status), failure_advice(status, float(t), who)
+
+    @property
+    def state(self) -> tuple[Array, Array]:
+        """(q, v) where the last run ended."""
+        n_q, y = self._n_q, self.memory.y
+        return y[:n_q].copy(), y[n_q : n_q + self._n_v].copy()
+
+    def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
+        """(q, v) at the end of a run from this start (default: the model's)."""
+        with self.handle.turn:
+            status, reason = self.attempt(q0, v0)
+            if status not in (Status.DONE, Status.STOPPED):
+                raise SimulationError(reason)
+            return self.state
+
+
+def _again(model: Model, given: dict[str, Any]) -> PreparedRun:
+    return PreparedRun(model, **given)
+
+
+def prepare_run(model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> PreparedRun:
+    """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
+
+    options: those of simulate, except dense, sample, q0, v0 and progress. unchecked: nobody looks at the starts."""
+    return PreparedRun(model, duration, unchecked=unchecked, **options)

@@ -1,0 +1,73 @@
+"""A start in which virtual springs are stretched, and stretching, as the multipliers of the closed loops say."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.closure import Closing
+from pliant.engine.prepared import Prepared
+from pliant.mechanisms.constraints import Loops
+from pliant.model.tree import kept_velocities
+from pliant.simulation.run import Run, drive
+from pliant.system.memory import evaluate_dense
+
+Array = NDArray[np.float64]
+SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
+
+
+def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Array, Array]:
+    """The start moved; joints that the model keeps stay."""
+    model = handle.model
+    loops, free = Loops(handle), Loops(handle).is_free & ~kept_velocities(handle.model, handle.model.keep)
+    # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
+    closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
+    brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
+    found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
+    pieces = found.starts.whole()
+    times = np.linspace(0.0, SLOPE_TIME, 5)
+    rows = evaluate_dense(pieces[:, 0], pieces[:, 1], found.terms.whole(), times)
+    stretches = []
+    for t, y in zip(times, rows, strict=True):
+        q, v = np.split(y[: len(state[0]) + len(state[1])], [len(state[0])])
+        run.handle.forward_dynamics(q.copy(), v.copy(), t=float(t))
+        stretches.append(stretch(run.handle, handle.closure, q))
+    series = np.polynomial.polynomial.polyfit(times / SLOPE_TIME, np.array(stretches), 4)
+    q = loops.close(state[0], free, wanted=series[0])
+    return q, loops.fitted(q, state[1], free, rates=series[1] / SLOPE_TIME)
+
+
+def stretch(handle: Prepared, closure: Closing, q: Array) -> Array:
+    """Values of the conditions at which springs push with the multipliers that work has: dV/dc = -force
+    (kernels/closures/springs.py: spring_gradient; of the polar form but for what its place does, which is small)."""
+    loops, closings = handle.system.loops, handle.system.closings
+    pull = -handle.work.closings.force / closure.stiffness
+    c = pull.copy()
+    if closure.form == "loop-difference":
+        G = np.eye(len(c))
+        for before, loop in itertools.pairwise(loops):
+            for k in range(min(before.n_rows, loop.n_rows)):
+                G[loop.row + k, before.row + k] = -1.0
+        return np.asarray(np.linalg.solve(G.T @ G, pull))
+    for loop in loops:
+        rows = slice(loop.row, loop.row + loop.n_rows)
+        if closure.form == "polar":
+            p = _place(handle, q, int(loop.second))
+            c[rows] *= closings.scale[rows] ** 2 / max(p @ p, 1e-12 * float(closings.scale[loop.row]) ** 2)
+        elif closure.form == "squared":
+            size = float(np.linalg.norm(pull[rows]))
+            c[rows] *= (0.5 / size**2) ** (1.0 / 3.0) if size > 0.0 else 0.0
+    return np.asarray(c)
+
+
+def _place(handle: Prepared, q: Array, frame: int) -> Array:
+    """Of the origin of a frame [m]."""
+    from pliant.kernels import _jit, outputs
+
+    n = len(handle.system.frames)
+    out = np.empty((1, 12 * n))
+    _jit.entry(outputs.placements)(*handle.refs, q[None, :].copy(), np.zeros((1, len(handle.system.dofs))), out)
+    return np.asarray(out.reshape(n, 12)[frame, 9:])

@@ -1,0 +1,135 @@
+"""What one may believe of a run: its audit, what it took, how it was made."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from importlib import metadata
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant import __version__
+from pliant.results.recording import Recording
+from pliant.view.page.html import seconds, section, table, with_unit
+from pliant.view.svg import power_of_ten
+
+MOST_SETTINGS = 12  # shown at once
+AUDIT = {
+    "energy_residual": (
+        "Energy that appeared or vanished without a work to explain it, relative to the energy that moved. "
+        "It measures the time integration: the smaller, the better.",
+        "",
+    ),
+    "energy_scale": ("The energy that moved, to which the residual is related.", "J"),
+    "friction_drive": (
+        "Friction with the motion, as a part of force times speed: it takes power, so this is 0 but for rounding.",
+        "",
+    ),
+    "friction_power": ("The largest power that friction gave to the motion.", "W"),
+    "stick_load": ("Largest force that held a sticking contact or joint, over what friction can hold there.", ""),
+    "momentum_drift": (
+        "Change of linear or angular momentum, which must not change here, relative to the bodies' own momenta.",
+        "",
+    ),
+    "constraint_drift": ("How far attitudes (unit quaternions) and closed loops left what they must fulfil.", ""),
+    "deflection_ratio": (
+        "Largest deflection of a beam over its length: small bending is assumed, up to about 0.1.",
+        "",
+    ),
+    "section_angle": ("Largest angle of a beam's section against its frame: small up to about 0.2.", "rad"),
+    "event_error": ("How far in time the located events may be from the true ones.", "s"),
+}
+STATS = {
+    "steps": ("accepted steps", ""),
+    "rejected": ("rejected steps", ""),
+    "evaluations": ("evaluations of the equations of motion", ""),
+    "events": ("instants with events", ""),
+    "jacobians": ("Jacobians formed", ""),
+    "factorisations": ("factorisations in Newton's method", ""),
+    "wall_s": ("computing time", ""),
+    "compile_s": ("getting ready (compiling or loading)", ""),
+}
+OPTIONS = {
+    "formulation": ("formulation", ""),
+    "integrator": ("integrator", ""),
+    "duration": ("duration asked for", "s"),
+    "rtol": ("relative tolerance", ""),
+    "atol": ("absolute tolerance", "rad"),
+    "step": ("fixed step", "s"),
+    "max_step": ("largest step", "s"),
+    "max_steps": ("most steps", ""),
+    "sample": ("rows every", "s"),
+    "dense": ("dense output", ""),
+    "rho_inf": ("rest of fast motion per step, rho_inf", ""),
+    "alpha": ("numerical damping, alpha", ""),
+    "beta": ("Newmark's beta", ""),
+    "gamma": ("Newmark's gamma", ""),
+    "closure": ("closure of the loops", ""),
+    "closure_stiffness": ("stiffness of virtual springs", "N/m"),
+    "closure_damping": ("damping of virtual springs", "N s/m"),
+    "closure_form": ("form of virtual springs", ""),
+    "closure_prestretch": ("virtual springs pre-stretched", ""),
+    "baumgarte": ("rate at which loops are closed", "1/s"),
+}
+
+
+class SettingInfo(Protocol):
+    """What is known of a setting."""
+
+    @property
+    def help(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+
+
+def truth_section(result: Recording, settings: Mapping[str, Any], infos: Mapping[str, SettingInfo]) -> str:
+    audit = [_audit_row(name, value) for name, value in result.audit.items()]
+    stats = [_named(name, value, STATS) for name, value in result.stats.items()]
+    options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
+    options += [[escape(name), escape(version)] for name, version in _versions()]
+    given = [
+        setting_row(name, value, infos.get(name)) for name, value in settings.items() if name not in result.settings
+    ]
+    content = table(("check", "value", "what it says"), audit, (1,)) if audit else ""
+    blocks = [("How it was run", options), ("What it took", stats)]
+    cards = "".join(f"<div><h3>{title}</h3>{table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)
+    believed = section("What one may believe", f'{content}\n<div class="pairs">{cards}</div>')
+    return believed + settings_section(given)
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "pliant", __version__
+    yield "Python", platform.python_version()
+    for name in ("numpy", "numba"):
+        with suppress(metadata.PackageNotFoundError):
+            yield name, metadata.version(name)
+
+
+def _audit_row(name: str, value: float) -> list[str]:
+    meaning, unit = AUDIT.get(name, ("", ""))
+    if name.endswith("_residual") and 0 < value < 1:
+        meaning += f" Here: about one part in {power_of_ten(int(np.floor(-np.log10(value))))}."
+    return [f"<code>{escape(name)}</code>", with_unit(float(value), unit, 2), escape(meaning)]
+
+
+def _named(name: str, value: Any, words: Mapping[str, tuple[str, str]]) -> list[str]:
+    label, unit = words.get(name, (name.replace("_", " "), ""))
+    return [escape(label), seconds(float(value)) if name.endswith("_s") else with_unit(value, unit)]
+
+
+def setting_row(name: str, value: Any, info: SettingInfo | None) -> list[str]:
+    unit, meaning = (info.unit, escape(info.help)) if info else ("", "")
+    return [f"<code>{escape(name)}</code>", with_unit(value, unit), meaning]
+
+
+def settings_section(rows: Sequence[Sequence[str]]) -> str:
+    """Many settings are folded away."""
+    if not rows:
+        return ""
+    content = table(("setting", "value", "meaning"), rows, (1,))
+    if len(rows) > MOST_SETTINGS:
+        content = f"<details><summary>{len(rows)} settings of the case</summary>{content}</details>"
+    return section("Settings", content)

@@ -1,0 +1,66 @@
+"""Tables of what happened: events, and contacts, each of which leads to its instant."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from pliant.results.recording import Recording
+from pliant.view.page.html import MOST_ROWS, more, section, table
+from pliant.view.svg import readable
+
+
+def events_section(result: Recording) -> str:
+    """Begin and end of contacts have a table of their own."""
+    touching = {f"{row['contact']}: {row['point']}" for row in result.contacts}
+    events = [event for event in result.events if event.name not in touching]
+    if not events:
+        return ""
+    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MOST_ROWS]]
+    jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MOST_ROWS]]
+    return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)), "long")
+
+
+CONTACT_COLUMNS = {
+    "t_start": "start [s]",
+    "t_end": "end [s]",
+    "v_in": "in [m/s]",
+    "v_out": "out [m/s]",
+    "peak_normal": "peak force [N]",
+    "impulse": "impulse [N s]",
+    "work": "work [J]",
+    "restitution_delivered": "restitution",
+    "restitution_requested": "asked for",
+}
+
+
+def contacts_section(result: Recording) -> str:
+    """Every contact; its row leads the player there and the charts of forces into it."""
+    if len(result.contacts) == 0:
+        return ""
+    log = result.contacts[:MOST_ROWS]
+    rows = [
+        [escape(row["contact"]), escape(row["point"]), *(_touch(float(row[name])) for name in CONTACT_COLUMNS)]
+        for row in log
+    ]
+    columns = ("contact", "point", *CONTACT_COLUMNS.values())
+    ends = np.where(np.isnan(log["t_end"]), result.t[-1], log["t_end"])
+    jumps = [
+        _jump(float(row["t_start"]), float(end), f"the contact of {row['point']}")
+        for row, end in zip(log, ends, strict=True)
+    ]
+    content = table(columns, rows, range(2, len(columns)), jumps, is_wide=True)
+    note = '<p class="note printless">Choose a row to go to that contact.</p>'
+    return section("Contacts", note + content + more(len(result.contacts)), "contacts long")
+
+
+def _jump(start: float, end: float, what: str) -> str:
+    """Attributes of a row that can be chosen."""
+    label = escape(f"go to {what} at {start:.6g} s")
+    return f'class="jump" tabindex="0" data-start="{start!r}" data-end="{end!r}" aria-label="{label}"'
+
+
+def _touch(value: float) -> str:
+    """What only the end of a contact tells is left open while it lasts."""
+    return "-" if np.isnan(value) else readable(value, 6)
