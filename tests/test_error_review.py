@@ -235,7 +235,7 @@ def test_folder_without_permission_is_refused(tmp_path, monkeypatch):
 
 
 def test_page_without_plotly_says_what_to_install(monkeypatch):
-    from pliant.view import report
+    from pliant.view.page import report
 
     monkeypatch.setattr(report, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"report page needs the package plotly.*pip install plotly"):

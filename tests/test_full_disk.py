@@ -16,7 +16,7 @@ from pliant.command.job import prepare_job, run_job
 from pliant.files import whole_file, whole_set, write_whole
 from pliant.io.result_file import save_summary
 from pliant.io.toml import save_model
-from pliant.view import report
+from pliant.view.page import report
 from pliant.view.picture.robot import write_picture
 from pliant_benchmarks.figures import save_figures
 

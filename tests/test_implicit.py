@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pliant.simulation.alpha_family import alpha_parameters
 from scipy.integrate import solve_ivp
 
 import pliant
@@ -22,7 +23,6 @@ from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
 from pliant.simulation import run as run_loop
-from pliant.simulation.alpha_family import alpha_parameters
 from pliant.simulation.prepared_run import prepare_run
 from pliant.simulation.simulate import simulate
 from pliant.system.memory import new_memory

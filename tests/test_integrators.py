@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from pliant.simulation.alpha_family import alpha_parameters
 from scipy.integrate import solve_ivp
 
 from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, entry, kernel
@@ -12,7 +13,6 @@ from pliant.kernels.integrators.loop import advance
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import INTEGRATORS
-from pliant.simulation.alpha_family import alpha_parameters
 from pliant.system.memory import evaluate_dense, new_memory
 from pliant.system.newton import Unknowns
 from pliant.system.status import Status

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pliant.engine.closure import Closing
 from scipy.integrate import solve_ivp
 
 import pliant
@@ -12,7 +13,6 @@ from maximal import Planar
 from pliant import Body, Frame, Joint, Loop, Model, Rod
 from pliant.cases.case import all_cases
 from pliant.cases.rose_path import Robot, exact_motion
-from pliant.engine.closure import Closing
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.mechanisms.assembly import assemble, mobility

@@ -26,12 +26,13 @@ from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Constant
+from pliant.report_types import Panel
 from pliant.result import Result
 from pliant.results.recording import Event
 from pliant.simulation.simulate import simulate
 from pliant.view.arrays import Arrays
 from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
-from pliant.view.charts.quantities import Chart, Quantities, coordinate_panels, output_panels, rate_panels
+from pliant.view.charts.quantities import Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.page.film import film
 from pliant.view.page.film_times import film_times
 from pliant.view.page.report import write_report
@@ -248,7 +249,7 @@ def test_words_cannot_leave_their_place(arm: Result, tmp_path: Path) -> None:
     model = dataclasses.replace(arm.model, name=evil)
     result = dataclasses.replace(arm, model=model, status="failed", reason=evil, events=(Event(evil, 0.5, evil),))
     words: dict[str, Any] = {"title": evil, "description": evil, "settings": {evil: evil}, "figures": {evil: 1.0}}
-    panels = [Chart(evil, evil, ((evil, "psi1"),)), Chart(evil, evil, ((evil, evil),))]
+    panels = [Panel(evil, evil, ((evil, "psi1"),)), Panel(evil, evil, ((evil, evil),))]
     write_report(result, tmp_path / "report.html", panels=panels, variants={evil: result, "b": result}, **words)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = check_page(text)
@@ -481,7 +482,7 @@ def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
     for panel in (*coordinate_panels(satellite), *rate_panels(satellite), *output_panels(satellite)):
         for _, quantity in panel.curves:
             assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
-    page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Chart("Wrong", "m", (("x", "typo"),))])).markup
+    page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Panel("Wrong", "m", (("x", "typo"),))])).markup
     assert "no quantity &#x27;typo&#x27;" in page
 
 

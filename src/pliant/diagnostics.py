@@ -30,12 +30,14 @@ class Diagnostic:
     words: str
 
 
-def diagnose(audit: Mapping[str, float], settings: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+def diagnose(
+    audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool = True
+) -> tuple[Diagnostic, ...]:
     """What one should know before believing the figures of a run."""
-    return tuple(_findings(audit, settings))
+    return tuple(_findings(audit, settings, stays_closed))
 
 
-def _findings(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool) -> Iterator[Diagnostic]:
     yield from _balances(audit, settings)
     if not audit.get("friction_drive", 0.0) <= DRIVEN:
         yield Diagnostic(
@@ -50,7 +52,7 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterat
             "give a shorter max_step or a smaller rtol",
         )
     drift = audit.get("constraint_drift", 0.0)
-    if settings.get("closure") != "springs" and not drift <= OPEN:
+    if stays_closed and not drift <= OPEN:
         yield Diagnostic(
             WARNING if drift <= WIDE_OPEN else WRONG,
             f"loops or attitudes have drifted by {drift:.2g} of the model's size; give a smaller rtol or step",

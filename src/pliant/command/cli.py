@@ -184,10 +184,12 @@ def methods() -> None:
     """List formulations, integrators and laws of contact: what they support, cost, and who invented them."""
     from pliant.methods import AUTO, FAMILIES
 
+    defaults = {getattr(method(), "first", method).name for method in AUTO.values()}
+
     for family, table in FAMILIES.items():
         rows = [
             (
-                row.name + (" *" if row.name == AUTO.get(family) else ""),
+                row.name + (" *" if row.name in defaults else ""),
                 row.summary,
                 row.cost,
                 ", ".join(sorted(row.supports)),

@@ -16,21 +16,21 @@ from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
-from pliant.methods import CLOSURES, FORMULATIONS, INTEGRATORS
-from pliant.model.loops import SPRING_FORMS
+from pliant.methods import CHOSEN, PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
 from pliant.result import Result
-from pliant.simulation.alpha_family import ALPHA_OPTIONS
-from pliant.simulation.options import check_options
+from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
 from pliant.view.page.report import write_report
 from pliant.view.picture.video import video_format
 
 RUN_SETTINGS = {
     "duration": Setting(1.0, "length of the run", "s"),
-    "formulation": Setting("auto", "who computes accelerations", choices=("auto", *(row.name for row in FORMULATIONS))),
-    "integrator": Setting("auto", "who advances time", choices=("auto", *(row.name for row in INTEGRATORS))),
+    "formulation": Setting(
+        "auto", "who computes accelerations", choices=("auto", *(row.name for row in CHOSEN["formulation"]))
+    ),
+    "integrator": Setting("auto", "who advances time", choices=("auto", *(row.name for row in CHOSEN["integrator"]))),
     "rtol": Setting(1e-8, "relative tolerance of a step"),
     "atol": Setting(1e-10, "absolute tolerance of a step (lengths: times the model's size)", "rad"),
     "step": Setting(0.0, "fixed step instead of error control", "s"),
@@ -38,13 +38,11 @@ RUN_SETTINGS = {
     "max_steps": Setting(10_000_000, "give up after so many steps"),
     "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
     "memory": Setting("auto", "what the run may keep in memory, as 2 GB; auto: half of what is free"),
-    **{key: Setting(row[0], f"{row[3]}") for key, row in ALPHA_OPTIONS.items()},
-    "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CLOSURES))),
-    "closure_stiffness": Setting(1e6, "of virtual springs", "N/m, N m/rad"),
-    "closure_damping": Setting(0.0, "of virtual springs", "N s/m, N m s/rad"),
-    "closure_form": Setting("elongation", "whose springs they are", choices=SPRING_FORMS),
-    "closure_prestretch": Setting(False, "virtual springs start stretched as the reactions ask"),
-    "baumgarte": Setting(0.0, "rate at which multipliers close what is open", "1/s"),
+    "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CHOSEN["closure"]))),
+    **{
+        key: Setting(row.default, f"{row.words} ({method.name})", row.unit, choices=row.choices)
+        for key, (method, row) in PARAMETERS.items()
+    },
 }
 
 
@@ -161,7 +159,7 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
 def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
-        result = simulate(job.model, progress=progress, **job.options)
+        result = simulate(job.model, progress=progress, **with_values(job.options))
         figures = job.case.figures(result) if job.case else {}
         findings = job.case.remark(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
@@ -170,7 +168,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     case, results = job.case, {}
     for label, variant in variants.items():
         options = {**job.options, **variant.options}
-        results[label] = simulate(case.build(variant.settings), progress=progress, **options)
+        results[label] = simulate(case.build(variant.settings), progress=progress, **with_values(options))
     first, *others = results
     figures = case.figures(results[first])
     for label in others if len(others) < MOST_REPORTED else ():

@@ -27,9 +27,10 @@ from pliant.engine.arguments import (
     as_vector,
     as_whole,
 )
-from pliant.engine.closure import Closing
 from pliant.errors import ModelError, SimulationError
-from pliant.methods import find_formulation, find_method
+from pliant.methods import FormulationLike, find_formulation
+from pliant.methods.closures import Closure, Multipliers
+from pliant.methods.formulations import GibbsAppell
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import model_size
@@ -85,15 +86,15 @@ class Prepared:
     def __init__(
         self,
         model: Model,
-        formulation: str = "auto",
+        formulation: FormulationLike = "auto",
         packed: Packed | None = None,
-        closure: Closing | None = None,
+        closure: Closure | None = None,
         unchecked: bool = False,
     ) -> None:
         self.method = find_formulation(formulation, as_model(model).has_modes)
-        if closure is not None and not isinstance(closure, Closing):
+        if closure is not None and not isinstance(closure, Closure):
             raise ModelError(f"closure: {quoted(closure)} found; leave it out, or give that of another handle")
-        self.closure = closure or Closing()
+        self.closure = closure or Multipliers()
         from pliant.kernels import _jit, dynamics, energy, inverse
         from pliant.kernels.contact import phase, stick
         from pliant.kernels.tables import Pinned
@@ -126,7 +127,7 @@ class Prepared:
         if model.loops or len(self.work.stick):
             run.respond = _jit.address(self.method.load_response())
         if model.loops:
-            self.closure.enter(run)
+            self.closure.install(run)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
@@ -134,7 +135,7 @@ class Prepared:
         """Copied and sent to other processes as what it is made of: addresses hold here and now only."""
         return Prepared, (self.model, self.method.name, None, self.closure, self.unchecked)
 
-    def copy(self, closure: Closing | None = None) -> Prepared:
+    def copy(self, closure: Closure | None = None) -> Prepared:
         """Another handle on the same tables, for another thread, or with another closure of the loops."""
         chosen = self.closure if closure is None else closure
         return Prepared(self.model, self.method.name, self.packed, chosen, self.unchecked)
@@ -258,7 +259,7 @@ class Prepared:
     def equations_kernel(self) -> Any:
         """The formulation's own, or that of gibbs_appell."""
         can = "equations" in self.method.supports
-        method = self.method if can else find_method("formulation", "gibbs_appell")
+        method = self.method if can else GibbsAppell()
         return method.load("matrices")
 
     def energy(self, q: Array, v: Array) -> Energy:
@@ -296,7 +297,7 @@ class Prepared:
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Energies of many states: each (rows) [J]."""
         out = self._rows(self.energies_kernel, q, v, 3)
-        if self.model.loops and self.closure.method.name == "springs":
+        if self.model.loops and not self.closure.keeps_closed:
             from pliant.kernels import _jit
             from pliant.kernels.closures import springs
 
@@ -452,14 +453,14 @@ _handles: OrderedDict[tuple[int, str, int, bool], Prepared] = OrderedDict()
 MAX_HANDLES = 32
 
 
-def prepare(model: Model, formulation: str = "auto", *, unchecked: bool = False) -> Prepared:
+def prepare(model: Model, formulation: FormulationLike = "auto", *, unchecked: bool = False) -> Prepared:
     """A handle for many fast calls on one model (out= arrays, only the cheap checks); the last ones are kept, per
     thread. unchecked=True: no checks at all; a wrong array then crashes the process, or worse."""
-    find_formulation(formulation, as_model(model).has_modes)
-    key = (id(model), formulation, threading.get_ident(), as_flag(unchecked, "unchecked"))
+    method = find_formulation(formulation, as_model(model).has_modes)
+    key = (id(model), method.name, threading.get_ident(), as_flag(unchecked, "unchecked"))
     handle = _handles.get(key)
     if handle is None or handle.model is not model or not handle.fits(model):
-        handle = _handles[key] = Prepared(model, formulation, unchecked=unchecked)
+        handle = _handles[key] = Prepared(model, method, unchecked=unchecked)
         while len(_handles) > MAX_HANDLES:
             _handles.popitem(last=False)
     return handle

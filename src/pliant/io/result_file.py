@@ -71,7 +71,8 @@ def save_summary(
     result: Recording,
     findings: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, tables of findings."""
+    """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, what it was made with,
+    tables of findings."""
     contacts = [dict(zip(result.contacts.dtype.names, row.tolist(), strict=True)) for row in result.contacts]
     summary = {
         "case": case,
@@ -81,6 +82,7 @@ def save_summary(
         "audit": result.audit,
         "stats": result.stats,
         "events": [{"name": event.name, "t": event.t, "direction": event.direction} for event in result.events],
+        "methods": result.citations,
         "status": result.status,
         "reason": result.reason,
         "warnings": [{"level": found.level, "words": found.words} for found in result.diagnostics],

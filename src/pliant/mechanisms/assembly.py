@@ -12,6 +12,7 @@ from pliant.engine.arguments import as_names, as_numbers, as_state
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.mechanisms.constraints import CLOSED, OPEN, Loops
+from pliant.methods.integrators import Integrator
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
@@ -165,19 +166,19 @@ def start_on_loops(
     Also chooses which conditions count at first. is_closed: it has been found here before."""
     if not handle.model.loops:
         return state
-    handle.closure.look_at_states(handle.work.run[0])
+    handle.closure.use_per_state(handle.work.run[0])
     loops = Loops(handle)
     q, v = state if is_closed else on_signals(handle, *state)
-    if not is_closed and not (is_given and handle.closure.method.name == "springs"):
+    if not is_closed and not (is_given and not handle.closure.keeps_closed):
         q, v = closed_start(loops, q, v, loops.is_free & ~kept_velocities(handle.model, handle.model.keep))
         check_mobility(loops, q)
-    if handle.closure.method.name != "springs":
+    if handle.closure.keeps_closed:
         loops.choose(q, v)
     return q, v
 
 
-def give_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: str) -> None:
+def give_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: Integrator) -> None:
     """Where the integrator finds the multipliers itself: those of the start, to begin with."""
-    if handle.model.loops and handle.closure.gives(integrator):
+    if handle.model.loops and handle.closure.has_unknowns_of(integrator):
         handle.forward_dynamics(*state)
-        handle.closure.give(handle.work)
+        handle.closure.hand_to_integrator(handle.work)

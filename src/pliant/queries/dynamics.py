@@ -16,6 +16,7 @@ from pliant.engine.prepared import Energy, Momentum, Prepared, prepare
 from pliant.engine.threads import over_rows
 from pliant.errors import ModelError
 from pliant.mechanisms.motion import loop_wrenches, motor_forces
+from pliant.methods import FormulationLike
 from pliant.model.model import Model
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ def forward_dynamics(
     tau: ArrayLike | None = None,
     *,
     t: ArrayLike = 0.0,
-    formulation: str = "auto",
+    formulation: FormulationLike = "auto",
     threads: int | None = None,
 ) -> Array:
     """vdot at a state, under tau (added to what the model itself carries: springs, motors, loads) at time t.
@@ -57,7 +58,7 @@ def reactions(
     tau: ArrayLike | None = None,
     *,
     t: ArrayLike = 0.0,
-    formulation: str = "auto",
+    formulation: FormulationLike = "auto",
     threads: int | None = None,
 ) -> dict[str, Array]:
     """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes; of

@@ -19,13 +19,14 @@ from pliant.engine.arguments import (
     as_time_list,
     as_times,
 )
-from pliant.engine.closure import closing_of
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
+from pliant.methods import Methods
 from pliant.model.messages import quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
 from pliant.queries.attitude import express, follow
+from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
 from pliant.results.outputs import recorded_outputs
 from pliant.results.section_forces import Sections
@@ -109,6 +110,7 @@ class Recording:
     phases: Phases | None = field(default=None, repr=False)
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
     integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
+    methods: Methods | None = None  # what it was made with, as asked for
 
     @property
     def is_ok(self) -> bool:
@@ -123,7 +125,13 @@ class Recording:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The same with how bad each is: level "warning" or "wrong"."""
-        return diagnose(self.audit, self.settings)
+        stays_closed = self.methods is None or self.methods.closure is None or self.methods.closure.keeps_closed
+        return diagnose(self.audit, self.settings, stays_closed)
+
+    @property
+    def citations(self) -> list[dict[str, Any]]:
+        """Methods and laws at work in this run, a row each: family, name, parameters, reference, citation."""
+        return cited(self.model, self.methods, dict.fromkeys(name for _, name in self.integrators))
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
         """(q, v) at any time of the run, from the dense output; t a number or an array."""
@@ -207,8 +215,9 @@ class Recording:
 
     def _handle(self) -> Prepared:
         """For outputs at other times: with the formulation and the closure of the run."""
-        handle = prepare(self.model, self.settings["formulation"])
-        return handle.copy(closing_of(self.settings)) if self.model.loops else handle
+        assert self.methods is not None
+        handle = prepare(self.model, self.methods.formulation)
+        return handle.copy(self.methods.closure) if self.model.loops else handle
 
     def _held(self, times: Array) -> Array:
         """Commands of the controllers at times."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from pliant.methods import find_method
+from pliant.methods.integrators import Dop853, Integrator, Radau
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
-EXPLICIT, IMPLICIT = "dop853", "radau"
+EXPLICIT, IMPLICIT = Dop853(), Radau()
 # steps at the bound of stability, hardly any off it, in one phase: 15 in Hairer's code, but an impact that makes beams
 # ring has dozens, and then it does not pay
 STIFF_STEPS = 60
@@ -21,23 +21,23 @@ EXPLICIT_COST = 15.0  # evaluations of a step of dop853, with dense output
 class AutoChoice:
     """The integrator in use, and what the other one took. Decides by counts only, so that runs repeat to the bit."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, method: Integrator) -> None:
+        self.method = method
         self._h = 0.0  # [s] step of the explicit method when it was left
         self._begun = (0.0, 0.0)  # t and cost when the implicit one began
         self._wait = 10 * TRIAL  # steps before stiffness is looked for again, after a trial that did not pay
 
-    def review(self, memory: Memory) -> str:
-        """The integrator to go on with, "" for the same."""
+    def review(self, memory: Memory) -> Integrator | None:
+        """The integrator to go on with, None for the same."""
         loop = memory.loop[0]
-        if self.name == EXPLICIT:
+        if self.method == EXPLICIT:
             if loop.watches == 0:  # the wait is over
                 loop.watches = STIFF_STEPS
-                return ""
+                return None
             if sum(memory.atol < float("inf")) // 2 > MOST_UNKNOWNS:
                 loop.watches = 0
-                return ""
-            self.name, self._h = IMPLICIT, float(loop.h)
+                return None
+            self.method, self._h = IMPLICIT, float(loop.h)
             self._begun = (float(loop.t), float(loop.n_evaluations))
             loop.watches, loop.review = 0, loop.n_steps + TRIAL
             return IMPLICIT
@@ -47,16 +47,16 @@ class AutoChoice:
             return self.go_back(memory)
         self._begun = (float(loop.t), implicit_cost(memory))
         loop.review = loop.n_steps + TRIAL
-        return ""
+        return None
 
     def may_go_back(self, status: Status) -> bool:
         """Whether a failure may be one of the implicit method only."""
-        return self.name == IMPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
+        return self.method == IMPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
 
-    def go_back(self, memory: Memory) -> str:
+    def go_back(self, memory: Memory) -> Integrator:
         """The explicit method, which will not look for stiffness for a while."""
         loop = memory.loop[0]
-        self.name, loop.h, loop.review = EXPLICIT, self._h, loop.n_steps + self._wait
+        self.method, loop.h, loop.review = EXPLICIT, self._h, loop.n_steps + self._wait
         self._wait *= 10
         return EXPLICIT
 
@@ -67,20 +67,20 @@ def implicit_cost(memory: Memory) -> float:
     return float(memory.loop[0].n_evaluations + newton.n_factors * m**2 / 100 + newton.n_iterations * m / 16)
 
 
-def words_for(integrators: Sequence[tuple[float, str]]) -> str:
+def words_for(integrators: Sequence[tuple[float, Integrator]]) -> str:
     """'dop853, radau from 0.0123 s'."""
     (_, first), *others = integrators
-    shown = [f"{name} from {t:.4g} s" for t, name in others[:3]]
+    shown = [f"{scheme.name} from {t:.4g} s" for t, scheme in others[:3]]
     more = [f"{len(others) - 3} more changes"] if len(others) > 3 else []
-    return ", ".join([first, *shown, *more])
+    return ", ".join([first.name, *shown, *more])
 
 
-def say_if_compiling(name: str, t: float) -> None:
+def say_if_compiling(scheme: Integrator, t: float) -> None:
     """A change in the middle of a run may have to compile: then say why it takes a while."""
     from pliant.kernels import _jit
 
-    if name == IMPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(find_method("integrator", name).module):
+    if scheme == IMPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(scheme.module):
         print(
-            f"pliant: stiff from t = {t:.4g} s on; compiling {name}, once on this machine (about 10 s) ...",
+            f"pliant: stiff from t = {t:.4g} s on; compiling {scheme.name}, once on this machine (about 10 s) ...",
             file=sys.stderr,
         )

@@ -19,6 +19,7 @@ from pliant.errors import ModelError, PliantError
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
+from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.simulation.simulate import simulate, status_word
@@ -99,6 +100,7 @@ def simulate_many(
     whole Results. options: those of simulate. threads: None for one per core (models with Python controllers: one).
     progress(done, runs) is called a few times a second. Ctrl-C gives back what has been done."""
     each = (models,) if isinstance(models, Model) else as_list(models)
+    warn_of_moved(options)
     settings = {"duration": duration, **options}
     told, keep_results = heard(progress), as_flag(keep_results, "keep_results")
     ends = _check(each, settings)

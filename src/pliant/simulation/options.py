@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.arguments import as_flag, as_model, as_number, as_whole
-from pliant.engine.closure import CLOSURE_OPTIONS, check_closure
 from pliant.errors import ModelError
 from pliant.machine import free_memory
-from pliant.methods import find_formulation, find_method
+from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
+from pliant.methods.closures import CLOSURES, Closure
+from pliant.methods.integrators import INTEGRATORS, Integrator
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
-from pliant.simulation.alpha_family import ALPHA_OPTIONS, check_alpha_options
 from pliant.simulation.controllers import SAME_INSTANT
 
 Array = NDArray[np.float64]
@@ -31,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "duration": None,
     "formulation": "auto",
     "integrator": "auto",
+    "closure": "auto",
     "rtol": 1e-8,
     "atol": None,
     "step": None,
@@ -39,8 +40,6 @@ DEFAULTS: dict[str, Any] = {
     "sample": None,
     "dense": True,
     "memory": "auto",
-    **dict.fromkeys(ALPHA_OPTIONS),
-    **CLOSURE_OPTIONS,
 }
 # allowed: above the first number, up to the second
 RANGES: dict[str, tuple[float, float, str]] = {
@@ -50,19 +49,16 @@ RANGES: dict[str, tuple[float, float, str]] = {
     "step": (0.0, np.inf, "[s]"),
     "max_step": (0.0, np.inf, "[s]"),
     "sample": (0.0, np.inf, "[s]"),
-    "closure_stiffness": (0.0, np.inf, "[N/m, N m/rad], such as 1e6"),
-    "closure_damping": (-1e-300, np.inf, "[N s/m, N m s/rad]"),
-    "baumgarte": (-1e-300, np.inf, "[1/s]"),
 }
 
 
 def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     """All options with their defaults, every number in range, every method known: before anything is compiled."""
     for name in given:
-        if name not in DEFAULTS:
+        if name not in DEFAULTS and name not in PARAMETERS:
             raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(DEFAULTS)}")
     as_model(model)
-    options = DEFAULTS | given
+    options = DEFAULTS | {name: value for name, value in given.items() if name in DEFAULTS}
     if options["duration"] is None:
         options["duration"] = model.duration
     if options["duration"] is None:
@@ -82,17 +78,7 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
-    options["formulation"] = find_formulation(options["formulation"], model.has_modes).name
-    scheme = find_method("integrator", options["integrator"])
-    if options["step"] is None and "adaptive" not in scheme.supports:
-        raise ModelError(
-            f"integrator {scheme.name!r} has no error control; give a fixed step as well, such as step=0.001"
-        )
-    # "auto" may change while it runs
-    if options["integrator"] != "auto" or options["step"] is not None:
-        options["integrator"] = scheme.name
-    check_alpha_options(options, scheme.options)
-    check_closure(model.name, bool(model.loops), options, given, scheme)
+    options |= _methods(model, options, {key: value for key, value in given.items() if key in PARAMETERS})
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
         if options[name] is not None and options["duration"] / options[name] > limit:
@@ -110,6 +96,67 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
         if controller.period <= 10 * SAME_INSTANT:
             raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
     return options
+
+
+def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """Formulation, integrator and closure as values that go together; parameters: of theirs, by their keys."""
+    own: dict[str, dict[str, Any]] = {family: {} for family in CHOSEN}
+    for key, value in parameters.items():
+        owner, _ = PARAMETERS[key]
+        if value is not None:
+            own[owner.family][key] = value
+    integrator: Integrator = find_method("integrator", options["integrator"], **own["integrator"])
+    if options["step"] is not None:
+        integrator = integrator.first  # with fixed steps nothing tells when to change
+    elif "adaptive" not in integrator.supports:
+        raise ModelError(
+            f"integrator {integrator.name!r} has no error control; give a fixed step as well, such as step=0.001"
+        )
+    formulation = find_formulation(options["formulation"], model.has_modes)
+    return {
+        "formulation": formulation,
+        "integrator": integrator,
+        "closure": _closure(model, options["closure"], own["closure"], integrator),
+    }
+
+
+def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: Integrator) -> Closure | None:
+    """None without loops, where nothing may be said about it."""
+    closure: Closure = find_method("closure", given, **parameters)
+    if not model.loops:
+        if given != "auto" or parameters:
+            name = "closure" if given != "auto" else next(iter(parameters))
+            raise ModelError(f"{name} has no effect: model {model.name!r} has no loops; leave it out")
+        return None
+    if not closure.goes_with(integrator):
+        able = ", ".join(other.name for other in CLOSURES if f"{integrator.kind} integrators" in other.supports)
+        others = [other.name for other in INTEGRATORS if closure.goes_with(other())]
+        raise ModelError(
+            f"closure {closure.name!r} does not go with integrator {integrator.name!r}; it goes with "
+            f"{', '.join(others)}, and {integrator.name!r} with the closures {able}"
+        )
+    return closure
+
+
+def with_values(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of files and the command line, with the parameters of methods inside them."""
+    own = {key: value for key, value in options.items() if key in PARAMETERS}
+    found = {key: value for key, value in options.items() if key not in own}
+    for family in {PARAMETERS[key][0].family for key in own}:
+        mine = {key: value for key, value in own.items() if PARAMETERS[key][0].family == family}
+        found[family] = find_method(family, found.get(family, "auto"), **mine)
+    return found
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """How a run is made, as plain numbers and texts, under the keys of files and the command line."""
+    settings: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in CHOSEN:
+            settings |= value.settings if value is not None else {}
+        else:
+            settings[name] = value
+    return settings
 
 
 def allowed_memory(value: Any) -> float:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_vector
 from pliant.engine.callbacks import Progress
-from pliant.engine.closure import closing_of
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
 from pliant.mechanisms.assembly import give_multipliers, start_on_loops
 from pliant.model.messages import quoted
 from pliant.model.model import Model
+from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, as_bytes, drive
@@ -43,8 +43,7 @@ class PreparedRun:
     def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
         self._given = {"duration": duration, "unchecked": unchecked, **options}
         self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        closing = closing_of(self.options)
-        self.handle = Prepared(model, self.options["formulation"], closure=closing, unchecked=unchecked)
+        self.handle = Prepared(model, self.options["formulation"], closure=self.options["closure"], unchecked=unchecked)
         start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
         self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
@@ -189,4 +188,4 @@ def prepare_run(model: Model, duration: float | None = None, *, unchecked: bool 
     """A run to be repeated from many starts: prepare_run(model, 1.0, rtol=1e-6).end(q0, v0) -> (q, v) at the end.
 
     options: those of simulate, except dense, sample, q0, v0 and progress. unchecked: nobody looks at the starts."""
-    return PreparedRun(model, duration, unchecked=unchecked, **options)
+    return PreparedRun(model, duration, unchecked=unchecked, **warn_of_moved(options))

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.closure import Closing
 from pliant.engine.prepared import Prepared
 from pliant.mechanisms.constraints import Loops
+from pliant.methods.closures import Multipliers, Springs
+from pliant.methods.integrators import Dop853
 from pliant.model.tree import kept_velocities
 from pliant.simulation.run import Run, drive
 from pliant.system.memory import evaluate_dense
@@ -21,11 +22,12 @@ SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
 
 def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Array, Array]:
     """The start moved; joints that the model keeps stay."""
-    model = handle.model
+    model, springs = handle.model, handle.closure
+    assert isinstance(springs, Springs)
     loops, free = Loops(handle), Loops(handle).is_free & ~kept_velocities(handle.model, handle.model.keep)
     # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
-    closed = Prepared(model, handle.method.name, handle.packed, Closing("multipliers"))
-    brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": "dop853", "closure": "multipliers"}
+    closed = Prepared(model, handle.method.name, handle.packed, Multipliers())
+    brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": Dop853(), "closure": Multipliers()}
     found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
     pieces = found.starts.whole()
     times = np.linspace(0.0, SLOPE_TIME, 5)
@@ -34,13 +36,13 @@ def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str
     for t, y in zip(times, rows, strict=True):
         q, v = np.split(y[: len(state[0]) + len(state[1])], [len(state[0])])
         run.handle.forward_dynamics(q.copy(), v.copy(), t=float(t))
-        stretches.append(stretch(run.handle, handle.closure, q))
+        stretches.append(stretch(run.handle, springs, q))
     series = np.polynomial.polynomial.polyfit(times / SLOPE_TIME, np.array(stretches), 4)
     q = loops.close(state[0], free, wanted=series[0])
     return q, loops.fitted(q, state[1], free, rates=series[1] / SLOPE_TIME)
 
 
-def stretch(handle: Prepared, closure: Closing, q: Array) -> Array:
+def stretch(handle: Prepared, closure: Springs, q: Array) -> Array:
     """Values of the conditions at which springs push with the multipliers that work has: dV/dc = -force
     (kernels/closures/springs.py: spring_gradient; of the polar form but for what its place does, which is small)."""
     loops, closings = handle.system.loops, handle.system.closings

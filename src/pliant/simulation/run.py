@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from pliant.engine.callbacks import CallbackError, Progress
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
-from pliant.methods import find_method
+from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
-from pliant.simulation.alpha_family import alpha_parameters
-from pliant.simulation.auto_integrator import STIFF_STEPS, AutoChoice, say_if_compiling
+from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, new_memory, with_method
@@ -46,8 +45,9 @@ def as_bytes(table: Any) -> NDArray[np.uint8]:
 
 
 def _may_change(options: dict[str, Any]) -> bool:
-    """Whether the integrator may become an implicit one on the way; minimal coordinates go with explicit ones only."""
-    return bool(options["integrator"] == "auto" and options["closure"] != "reduced")
+    """Whether the integrator may become an implicit one on the way, as far as the closure goes with that."""
+    closure = options["closure"]
+    return bool(options["integrator"].may_change and (closure is None or closure.goes_with(IMPLICIT)))
 
 
 class Run:
@@ -62,9 +62,9 @@ class Run:
         self._pin(_new_memory(handle, state, options, wants_rows))
         self._first, self._newton = self.memory, as_bytes(self.memory.newton)
         self._newton0 = self._newton.copy()
-        name = find_method("integrator", options["integrator"]).name
-        self.choice = AutoChoice(name) if _may_change(options) else None
-        self.integrators = [(0.0, name)]
+        first = options["integrator"].first
+        self.choice = AutoChoice(first) if _may_change(options) else None
+        self.integrators: list[tuple[float, Integrator]] = [(0.0, first)]
         self.allowed_memory = options["memory"]
 
     def _pin(self, memory: Memory) -> None:
@@ -100,24 +100,24 @@ class Run:
             self.choice = AutoChoice(self.integrators[0][1])
         del self.integrators[1:]
 
-    def change_integrator(self, name: str) -> None:
+    def change_integrator(self, scheme: Integrator) -> None:
         """Go on with another integrator."""
         from pliant.kernels import _jit
         from pliant.kernels.integrators import tableaus
 
-        scheme, handle, memory = find_method("integrator", name), self.handle, self.memory
-        say_if_compiling(name, float(memory.loop[0].t))
+        handle, memory = self.handle, self.memory
+        say_if_compiling(scheme, float(memory.loop[0].t))
         addresses = {"step": _jit.address(scheme.load()), "interpolant": _jit.address(scheme.load("interpolate"))}
         unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, tableaus.TABLEAUS[name], unknowns, **addresses))
-        self.integrators.append((float(memory.loop[0].t), name))
+        self._pin(with_method(memory, tableaus.TABLEAUS[scheme.name], unknowns, **addresses))
+        self.integrators.append((float(memory.loop[0].t), scheme))
 
     def review(self) -> None:
         """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
         assert self.choice is not None
-        name = self.choice.review(self.memory)
-        if name:
-            self.change_integrator(name)
+        other = self.choice.review(self.memory)
+        if other is not None:
+            self.change_integrator(other)
 
     def gives_up(self, status: Status) -> bool:
         """Whether this failure is one of the run, not only of the integrator that "auto" tried."""
@@ -134,7 +134,7 @@ def _worker() -> ThreadPoolExecutor:
 
 def _has_freedom(handle: Prepared) -> bool:
     """Whether some motion follows from forces: it is not all prescribed, or a consequence of what is."""
-    is_closed = handle.model.loops and handle.closure.method.name != "springs"
+    is_closed = handle.model.loops and handle.closure.keeps_closed
     dependent = int(handle.work.run[0].n_dependent) if is_closed else 0
     return int(np.sum(handle.system.dofs.motion < 0)) > dependent
 
@@ -152,7 +152,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     from pliant.kernels.contact import stick_or_slip
     from pliant.kernels.integrators import tableaus
 
-    scheme = find_method("integrator", options["integrator"])
+    scheme = options["integrator"].first
     model, packed, system, work = handle.model, handle.packed, handle.system, handle.work
     run = work.run[0]
     run.derivative = _jit.address(dynamics.derivative)
@@ -161,7 +161,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     is_fixed = options["step"] is not None
     run.projection = MOST_PROJECTED if is_fixed else min(MOST_PROJECTED, PROJECTED * options["rtol"])
     run.projection_floor = PROJECTED * (1e-6 if is_fixed else options["atol"])
-    parameters = alpha_parameters(options)
+    parameters = scheme.coefficients
     # beside dead points: what a step leaves open must not turn the corner, and rounding not count as speed
     run.noise = _rounding(handle) / (1e-8 if is_fixed else options["rtol"])
     run.least_softness = SOFTNESS[0] if is_fixed else np.clip(0.1 * max(options["rtol"], run.noise), *SOFTNESS)

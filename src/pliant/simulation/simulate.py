@@ -5,17 +5,18 @@ from __future__ import annotations
 import errno
 import time
 import warnings
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_state
 from pliant.engine.callbacks import Progress, heard
-from pliant.engine.closure import closing_of, without_idle
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import AccuracyWarning, failure_advice
 from pliant.mechanisms.assembly import give_multipliers, singular_loop, start_on_loops
+from pliant.methods import ClosureLike, FormulationLike, IntegratorLike, Methods
+from pliant.methods.closures import Springs
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
@@ -23,7 +24,8 @@ from pliant.results.recording import Dense, Event
 from pliant.simulation.audit import audit_run
 from pliant.simulation.auto_integrator import words_for
 from pliant.simulation.contact_log import contact_log
-from pliant.simulation.options import check_options, check_room
+from pliant.simulation.moved import MovedOptions, warn_of_moved
+from pliant.simulation.options import check_options, check_room, settings_of
 from pliant.simulation.prestretch import prestretched
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, drive
@@ -38,8 +40,9 @@ def simulate(
     model: Model,
     duration: float | None = None,
     *,
-    formulation: str = "auto",
-    integrator: str = "auto",
+    formulation: FormulationLike = "auto",
+    integrator: IntegratorLike = "auto",
+    closure: ClosureLike = "auto",
     rtol: float = 1e-8,
     atol: float | None = None,
     step: float | None = None,
@@ -48,35 +51,28 @@ def simulate(
     sample: float | None = None,
     dense: bool = True,
     memory: float | str = "auto",
-    rho_inf: float | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    gamma: float | None = None,
-    closure: str = "auto",
-    closure_stiffness: float = 1e6,
-    closure_damping: float = 0.0,
-    closure_form: str = "elongation",
-    closure_prestretch: bool = False,
-    baumgarte: float = 0.0,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     progress: Progress | None = None,
+    **moved: Unpack[MovedOptions],
 ) -> Result:
     """Move the model from its start (or q0, v0) for `duration` seconds (default: the model's own).
 
-    integrator: "auto" (dop853, and radau while the equations are stiff), "radau", "dopri5", "rk4" ...
-    rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step [s] instead
-    of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps no dense
-    output (less memory, no at(t)). memory: what the run may keep in memory, as "2 GB" (default: half of what is free);
-    beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there. rho_inf, alpha, beta,
-    gamma: of generalised_alpha, hht, newmark. progress(t, t_end) is called a few times a second. closure: how loops are
-    closed, "auto" (multipliers), "reduced", "springs" (with closure_stiffness, closure_damping, closure_form,
-    closure_prestretch), "implicit". A run that breaks down returns what it has, with status "failed" and a reason."""
+    formulation, integrator, closure: who computes accelerations, who advances time, how loops are closed; each a value
+    as pliant.GeneralisedAlpha(rho_inf=0.8) or pliant.Springs(stiffness=1e6), or its name for the defaults ("radau",
+    "springs"); `pliant methods` lists them. "auto": articulated; dop853, and radau while the equations are stiff;
+    multipliers. rtol, atol: local error (atol in rad, and per model size for lengths; default 1e-10). step: fixed step
+    [s] instead of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps
+    no dense output (less memory, no at(t)). memory: what the run may keep in memory, as "2 GB" (default: half of what
+    is free); beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there.
+    progress(t, t_end) is called a few times a second. A run that breaks down returns what it has, with status "failed"
+    and a reason."""
     options = check_options(
         model,
         duration=duration,
         formulation=formulation,
         integrator=integrator,
+        closure=closure,
         rtol=rtol,
         atol=atol,
         step=step,
@@ -85,24 +81,15 @@ def simulate(
         sample=sample,
         dense=dense,
         memory=memory,
-        rho_inf=rho_inf,
-        alpha=alpha,
-        beta=beta,
-        gamma=gamma,
-        closure=closure,
-        closure_stiffness=closure_stiffness,
-        closure_damping=closure_damping,
-        closure_form=closure_form,
-        closure_prestretch=closure_prestretch,
-        baumgarte=baumgarte,
+        **warn_of_moved(moved),
     )
     check_room(model, options)
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
     told, begun = heard(progress), time.perf_counter()
     # tables of a model that was prepared before serve again
-    handle = prepare(model, options["formulation"]).copy(closing_of(options))
+    handle = prepare(model, options["formulation"]).copy(options["closure"])
     state = start_on_loops(handle, state, is_given=q0 is not None)
-    if handle.closure.prestretch:
+    if isinstance(handle.closure, Springs) and handle.closure.prestretch:
         state = prestretched(handle, state, options)
     give_multipliers(handle, state, options["integrator"])
     run = Run(handle, state, options, wants_rows=True)
@@ -111,7 +98,7 @@ def simulate(
     recorded, status, reason = drive(run, told)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
-        handle.closure.look_at_states(handle.work.run[0])  # outputs and the rest do
+        handle.closure.use_per_state(handle.work.run[0])  # outputs and the rest do
     while True:
         try:
             return _result(run, recorded, status, reason, options, walls)
@@ -181,13 +168,14 @@ def _result(
         reason,
         audit,
         stats,
-        without_idle(options) | {"integrator": words_for(run.integrators)},
+        settings_of(options) | {"integrator": words_for(run.integrators)},
         inputs,
         dense,
         contacts,
         phases,
         commands,
-        tuple(run.integrators),
+        tuple((t, scheme.name) for t, scheme in run.integrators),
+        Methods(options["formulation"], options["integrator"], options["closure"]),
     )
     for words in result.warnings:
         warnings.warn(words, AccuracyWarning, stacklevel=3)
@@ -240,7 +228,7 @@ def why(
 ) -> str:
     """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that.
     target: the event that its last step was to end on."""
-    if status in BREAKDOWNS and handle.model.loops and handle.closure.method.name != "springs":
+    if status in BREAKDOWNS and handle.model.loops and handle.closure.keeps_closed:
         name = singular_loop(handle, start, end)
         if name is not None:
             return failure_advice(Status.SINGULAR_LOOP, t, name)

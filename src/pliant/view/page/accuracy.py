@@ -97,7 +97,25 @@ def truth_section(result: Recording, settings: Mapping[str, Any], infos: Mapping
     blocks = [("How it was run", options), ("What it took", stats)]
     cards = "".join(f"<div><h3>{title}</h3>{table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)
     believed = section("What one may believe", f'{content}\n<div class="pairs">{cards}</div>')
-    return believed + settings_section(given)
+    return believed + methods_section(result) + settings_section(given)
+
+
+def methods_section(result: Recording) -> str:
+    """What a paper would cite."""
+    rows = [
+        [
+            escape(row["family"]),
+            f"<code>{escape(row['name'])}</code>",
+            escape(", ".join(f"{name} = {shown(value)}" for name, value in row.get("parameters", {}).items())),
+            escape(row["citation"]),
+        ]
+        for row in result.citations
+    ]
+    return section("Methods", table(("", "method", "parameters", "reference"), rows)) if rows else ""
+
+
+def shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _versions() -> Iterator[tuple[str, str]]:

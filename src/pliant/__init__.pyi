@@ -1,0 +1,119 @@
+"""The public names of pliant, listed here once: editors and type checkers read this file, and so does __init__.py."""
+
+from pliant.command.loading import load as load, load_grid as load_grid
+from pliant.simulation.simulate import simulate as simulate
+from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
+from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
+from pliant.result import Result as Result
+from pliant.errors import (
+    PliantError as PliantError,
+    ModelError as ModelError,
+    SimulationError as SimulationError,
+    AccuracyWarning as AccuracyWarning,
+)
+from pliant.engine.prepared import prepare as prepare, Prepared as Prepared
+from pliant.queries.dynamics import (
+    forward_dynamics as forward_dynamics,
+    inverse_dynamics as inverse_dynamics,
+    mass_matrix as mass_matrix,
+    reactions as reactions,
+    energy as energy,
+    momentum as momentum,
+)
+from pliant.queries.frames import (
+    jacobian as jacobian,
+    jacobian_rate as jacobian_rate,
+    frame_placement as frame_placement,
+    frame_velocity as frame_velocity,
+)
+from pliant.queries.space_robots import (
+    rate_names as rate_names,
+    generalised_jacobian as generalised_jacobian,
+    free_velocity as free_velocity,
+    reaction_null_basis as reaction_null_basis,
+    reaction_null_projector as reaction_null_projector,
+    reaction_null_velocity as reaction_null_velocity,
+)
+from pliant.queries.equilibrium import equilibrium as equilibrium
+from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
+from pliant.model.control import Controller as Controller
+from pliant.model.bodies import (
+    Body as Body,
+    Surface as Surface,
+    Frame as Frame,
+    Rod as Rod,
+    Tube as Tube,
+    Box as Box,
+    Sphere as Sphere,
+)
+from pliant.model.attitudes import (
+    AxisAngle as AxisAngle,
+    RollPitchYaw as RollPitchYaw,
+    EulerAngles as EulerAngles,
+    RotationVector as RotationVector,
+    Pose as Pose,
+)
+from pliant.queries.attitude import attitude as attitude
+from pliant.model.flexible import (
+    Beam as Beam,
+    Bending as Bending,
+    Damping as Damping,
+    Material as Material,
+    PointMass as PointMass,
+    ShapeSource as ShapeSource,
+    Rectangle as Rectangle,
+    Circle as Circle,
+    RoundTube as RoundTube,
+    BoxTube as BoxTube,
+    GivenSection as GivenSection,
+    TaperedSection as TaperedSection,
+)
+from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
+from pliant.model.joints import Joint as Joint, Limit as Limit
+from pliant.model.contacts import (
+    Contact as Contact,
+    Plane as Plane,
+    NormalLaw as NormalLaw,
+    Hertz as Hertz,
+    Friction as Friction,
+)
+from pliant.model.loops import Loop as Loop
+from pliant.methods.formulations import (
+    Articulated as Articulated,
+    BoltzmannHamel as BoltzmannHamel,
+    DeNOC as DeNOC,
+    GibbsAppell as GibbsAppell,
+)
+from pliant.methods.integrators import (
+    Dop853 as Dop853,
+    Dopri5 as Dopri5,
+    Rkf45 as Rkf45,
+    Rk4 as Rk4,
+    Radau as Radau,
+    GeneralisedAlpha as GeneralisedAlpha,
+    HHT as HHT,
+    Newmark as Newmark,
+    AutoIntegrator as AutoIntegrator,
+)
+from pliant.methods.closures import (
+    Multipliers as Multipliers,
+    Reduced as Reduced,
+    Springs as Springs,
+    Implicit as Implicit,
+)
+from pliant.mechanisms.assembly import assemble as assemble, mobility as mobility
+from pliant.mechanisms.motion import closed_motion as closed_motion, motor_forces as motor_forces
+from pliant.model.signals import (
+    Constant as Constant,
+    Step as Step,
+    Ramp as Ramp,
+    Cycloid as Cycloid,
+    Sine as Sine,
+    Chirp as Chirp,
+    Table as Table,
+    Sum as Sum,
+    Product as Product,
+)
+from pliant.io.toml import load_model as load_model, save_model as save_model
+
+__version__: str

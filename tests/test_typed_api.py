@@ -1,0 +1,53 @@
+"""What editors and type checkers see of pliant: real types, and wrong keywords as errors."""
+
+import subprocess
+import sys
+import textwrap
+
+import pliant
+
+USER = textwrap.dedent(
+    """
+    import pliant
+    from pliant import Body, Contact, Joint, Model
+
+    model = pliant.load("two-link-arm")
+    reveal_type(model)
+    reveal_type(Joint("hinge", "revolute", "arm"))
+    result = pliant.simulate(model, 1.0, integrator=pliant.GeneralisedAlpha(rho_inf=0.8), step=1e-3)
+    reveal_type(result)
+    reveal_type(result.at(0.5)[0])
+    reveal_type(pliant.mass_matrix(model, model.q0))
+    pliant.simulate(model, closure="springs", closure_stiffness=1e5)
+    Joint("hinge", "revolute", "arm", frction=None)  # wrong
+    Body("arm", mas=1.0)  # wrong
+    pliant.simulate(model, durtion=1.0)  # wrong
+    pliant.simulate(model, rho_infinity=1.0)  # wrong
+    pliant.Springs(stifness=1.0)  # wrong
+    result.at()  # wrong
+    result.contcts  # wrong
+    pliant.Jiont  # wrong
+    """
+)
+
+
+def test_a_wrong_keyword_is_a_type_error_and_types_are_real(tmp_path):
+    file = tmp_path / "user.py"
+    file.write_text(USER)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), "--follow-imports=silent", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for name in ("pliant.model.model.Model", "pliant.model.joints.Joint", "pliant.result.Result", "numpy.ndarray"):
+        assert f'Revealed type is "{name}' in done.stdout, done.stdout
+    wrong = {number for number, line in enumerate(USER.splitlines(), 1) if line.endswith("# wrong")}
+    found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    assert found == wrong, done.stdout
+
+
+def test_every_public_name_is_there():
+    for name in pliant.__all__:
+        assert getattr(pliant, name) is not None
+    assert dir(pliant) == sorted(pliant.__all__)
