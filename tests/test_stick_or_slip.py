@@ -64,12 +64,15 @@ def disc_problem(W, a0, bounds):
     return f
 
 
+@pytest.mark.parametrize("n_feet", [4, 40])
 @pytest.mark.parametrize("seed", range(12))
-def test_feet_in_space_accelerate_as_the_problem_with_discs_says(seed):
-    """A box pressed on the ground by four feet with different forces, and pushed: eight unknowns, W of rank three."""
+def test_feet_in_space_accelerate_as_the_problem_with_discs_says(seed, n_feet):
+    """A box pressed on the ground by its feet with different forces, and pushed: two unknowns each, W of low rank."""
     rng = np.random.default_rng(seed)
     size, mass = rng.uniform(0.1, 0.4, 3), rng.uniform(0.5, 3)
     feet = np.array([(0.5 * x * size[0], 0.5 * y * size[1], -0.5 * size[2]) for x in (-1, 1) for y in (-1, 1)])
+    more = rng.uniform(-0.5, 0.5, (n_feet - 4, 3)) * size
+    feet = np.vstack([feet, np.column_stack([more[:, :2], np.full(len(more), -0.5 * size[2])])])
     tilt = rng.normal(size=2) * 1e-3
     gravity = (*rng.uniform(-6, 6, 2).tolist(), -9.81)
     attitude = np.array([*tilt, 0.0, 1.0]) / np.linalg.norm([*tilt, 0.0, 1.0])

@@ -16,6 +16,7 @@ import pliant
 from pliant import AccuracyWarning
 
 COUNT = int(os.environ.get("FRICTION_TRIALS", "20000"))
+CREEP = 1e-5  # [m, m/s]
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)
 
 
@@ -53,7 +54,8 @@ def test_the_same_motion_at_every_tolerance(kind, share):
         results = [run(model, duration, rtol=rtol) for rtol in TOLERANCES]
         ends = [end(result) for result in results]
         errors = [float(np.max(np.abs(one - ends[-1]))) for one in ends[:-1]]
-        if any(error > 3e4 * rtol for error, rtol in zip(errors, TOLERANCES, strict=False)):
+        # a site that rests creeps by up to its stick speed
+        if any(error > max(3e4 * rtol, CREEP) for error, rtol in zip(errors, TOLERANCES, strict=False)):
             moved = end(run(model, duration, rtol=1e-12, q0=np.asarray(model.q0) + 1e-10))
             if np.max(np.abs(moved - ends[-1])) >= 1e-6:
                 sensitive += 1

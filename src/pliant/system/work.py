@@ -188,7 +188,7 @@ class Work(NamedTuple):
     contacts: Any
     sites: Any
     # stick forces, n unknowns; filled by contact/stick.py and, while it decides what sticks, contact/stick_or_slip.py
-    stick: Any  # (3 n, n) W, its factor, and one more
+    stick: Any  # (3 n, n) W, its factor, and its factor of low rank
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
     stick_first: Any  # int64 (n) first unknown of the same site; filled by contact/phase.py
     stick_jacobian: Any  # (n, n_v) J

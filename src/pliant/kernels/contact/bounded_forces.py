@@ -41,6 +41,8 @@ SUFFICIENT = 0.01  # of what Newton's step promises
 DAMPING = 1e-13  # of the diagonal, in Newton's matrix only
 # the barrier: from one to the next, when the next is due, the last, and when it is done
 FALL, CENTRED, LAST_BARRIER, FOUND = 0.02, 1e-3, 1e-13, 1e-6
+MAX_DENSE = 24  # unknowns of which W is taken as it is
+LEFT_OUT = 1e-15  # of the largest diagonal of W
 LEAST_WEIGHT = 1e-12  # for which convergence is asked
 NO_MARGIN = -1e-9  # of a site without bound, which nothing holds [N, N m]
 
@@ -109,17 +111,24 @@ def rotate_sites(work, H, step, n):
 
 
 @routine
-def put_step(work, n, unit, mu):
-    """Newton's step of the objective with the barrier -mu log(slack); its decrement, -1 if there is none."""
+def put_slopes(work, n, mu):
+    """What Newton's step is to bring to zero, with its sign turned."""
+    s = work.stick_force
+    for i in range(n):
+        first = work.stick_first[i]
+        strength = mu * s[WEIGHT, first] / s[SLACK, first]
+        s[RIGHT, i] = -s[GRADIENT, i] - strength * s[SHARE, i] if is_bounded(work, i) else 0.0
+
+
+@routine
+def solve_dense(work, n, unit, mu):
+    """Newton's step; whether there is one."""
     cap = work.stick.shape[1]
     W, H, s, step = work.stick, work.stick[cap : 2 * cap], work.stick_force, work.stick_force[STEP]
     for i in range(n):
-        is_free = is_bounded(work, i)
-        first = work.stick_first[i]
-        slope = -s[GRADIENT, i] - mu * s[WEIGHT, first] / s[SLACK, first] * s[SHARE, i] if is_free else 0.0
-        step[i] = s[RIGHT, i] = slope
+        step[i] = s[RIGHT, i]
         for j in range(n):
-            is_coupled = is_free and is_bounded(work, j)
+            is_coupled = is_bounded(work, i) and is_bounded(work, j)
             H[i, j] = s[BOUND, i] * W[i, j] * s[BOUND, j] / unit if is_coupled else 0.0
     rotate_sites(work, H, step, n)
     i = 0
@@ -131,7 +140,7 @@ def put_step(work, n, unit, mu):
         H[i, i] += strength * size_of(work, SHARE, i, width) ** 2 / slack
         i += width
     if cholesky(H, n) >= 0:
-        return -1.0
+        return False
     cholesky_solve(H, n, step)
     i = 0
     while i < n:
@@ -140,7 +149,88 @@ def put_step(work, n, unit, mu):
             c, sine = radial(work, i, width)
             step[i], step[i + 1] = rotated(c, -sine, step[i], step[i + 1])
         i += width
-    return product(s[RIGHT, :n], step[:n])
+    return True
+
+
+# --- many sites of few bodies: W = L L^T of low rank, and Woodbury's formula ----------------------------------------
+
+
+@routine
+def factor_low_rank(work, n):
+    """L of W = L L^T, by pivots, into the third block of work.stick; its rank, 0 if that is not low."""
+    cap = work.stick.shape[1]
+    W, L, rest = work.stick, work.stick[2 * cap :], work.stick_force[RIGHT]
+    largest = 0.0
+    for i in range(n):
+        rest[i] = W[i, i]
+        largest = max(largest, rest[i])
+    for k in range(n // 2):
+        pivot = 0
+        for i in range(1, n):
+            pivot = i if rest[i] > rest[pivot] else pivot
+        if not rest[pivot] > LEFT_OUT * largest:
+            return k
+        inverse = 1.0 / math.sqrt(rest[pivot])
+        for i in range(n):
+            L[i, k] = (W[i, pivot] - product(L[i, :k], L[pivot, :k])) * inverse
+        for i in range(n):
+            rest[i] -= L[i, k] * L[i, k]
+        rest[pivot] = 0.0
+    return 0
+
+
+@routine
+def divide_barrier(work, n, mu, x):
+    """x <- D^-1 x, D the barrier's part: mu w / slack (1 + x x^T / slack) of every site."""
+    s, i = work.stick_force, 0
+    while i < n:
+        width, along, square = width_at(work, i, n), 0.0, 0.0
+        for a in range(i, i + width):
+            along += s[SHARE, a] * x[a]
+            square += s[SHARE, a] ** 2
+        strength = mu * s[WEIGHT, i] / s[SLACK, i]
+        for a in range(i, i + width):
+            x[a] = (x[a] - along / (s[SLACK, i] + square) * s[SHARE, a]) / strength if is_bounded(work, a) else 0.0
+        i += width
+
+
+@routine
+def solve_low_rank(work, n, r, unit, mu):
+    """The same by (D + A A^T)^-1 b = D^-1 (b - A (1 + A^T D^-1 A)^-1 A^T D^-1 b), A = L in shares."""
+    cap = work.stick.shape[1]
+    S, L, s = work.stick[cap : 2 * cap], work.stick[2 * cap :], work.stick_force
+    step, column, y, root = s[STEP], s[MULTIPLIER], s[MARGIN], 1.0 / math.sqrt(unit)
+    for b in range(r):
+        for i in range(n):
+            column[i] = s[BOUND, i] * L[i, b] * root
+        divide_barrier(work, n, mu, column)
+        for a in range(b, r):
+            total = 1.0 if a == b else 0.0
+            for i in range(n):
+                total += s[BOUND, i] * L[i, a] * root * column[i]
+            S[a, b] = total
+        y[b] = 0.0
+        for i in range(n):
+            y[b] += column[i] * s[RIGHT, i]
+    if cholesky(S, r) >= 0:
+        return False
+    cholesky_solve(S, r, y)
+    for i in range(n):
+        step[i] = s[RIGHT, i] - s[BOUND, i] * root * product(L[i, :r], y[:r])
+    divide_barrier(work, n, mu, step)
+    return True
+
+
+# --- the whole ----------------------------------------------------------------------------------------------------
+
+
+@routine
+def put_step(work, n, r, unit, mu):
+    """Newton's step of the objective with the barrier; its decrement, -1 if there is none. r: rank of W, if low."""
+    put_slopes(work, n, mu)
+    if not (solve_low_rank(work, n, r, unit, mu) if r > 0 else solve_dense(work, n, unit, mu)):
+        return -1.0
+    return max(product(work.stick_force[RIGHT, :n], work.stick_force[STEP, :n]), 0.0)
 
 
 @kernel
@@ -220,26 +310,23 @@ def find_bounded_forces(work, n):
     site: what is left to a bound as part of it, and less the multiplier, which a site at its bound has instead."""
     s = work.stick_force
     for i in range(n):
-        s[SHARE, i], s[MULTIPLIER, i], s[SLACK, i], s[FORCE, i] = 0.0, 0.0, 0.5, 0.0
-        s[MARGIN, i] = s[BOUND, i] if s[BOUND, i] > 0.0 else NO_MARGIN
+        s[SHARE, i], s[SLACK, i], s[FORCE, i] = 0.0, 0.5, 0.0
     unit, least = put_weights(work, n)
-    if unit == 0.0:
-        return OK
-    mu = 0.5
+    r = factor_low_rank(work, n) if n > MAX_DENSE else 0
+    mu = 0.5 if unit > 0.0 else 0.0
     while mu > LAST_BARRIER:
         mu = max(FALL * mu, LAST_BARRIER)
         goal = (CENTRED if mu > LAST_BARRIER else FOUND) * mu * least
         for _ in range(MAX_ITERATIONS):
             put_gradient(work, n, unit)
-            decrement = put_step(work, n, unit, mu)
+            decrement = put_step(work, n, r, unit, mu)
             if not decrement >= 0.0:
                 return UNDECIDED
             if decrement < goal:
                 break
             make_step(work, n, step_length(work, n, mu, decrement))
-    put_gradient(work, n, unit)
     for i in range(n):
+        s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
         s[MULTIPLIER, i] = mu / s[SLACK, work.stick_first[i]]
-        if s[BOUND, i] > 0.0:
-            s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i]
+        s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else NO_MARGIN
     return OK
