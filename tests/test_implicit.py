@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pliant.simulation.alpha_family import alpha_parameters
 from scipy.integrate import solve_ivp
 
 import pliant
@@ -18,6 +17,7 @@ from pliant.kernels.algebra.lu import complex_lu, complex_lu_solve, lu, lu_solve
 from pliant.kernels.integrators import radau_table
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
+from pliant.methods import find_method
 from pliant.model.bodies import Body, Frame, Rod, Sphere
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
@@ -222,7 +222,7 @@ MEMBERS = [(name, parameters) for name, rows in FAMILY.items() for parameters in
 
 def amplification(name, parameters, wh):
     """Closed form: (q, h v, h^2 a) of an oscillator from step to step, wh = frequency times step."""
-    alpha_m, alpha_f, beta, gamma = alpha_parameters({"integrator": name} | parameters)
+    alpha_m, alpha_f, beta, gamma = find_method("integrator", name, **parameters).coefficients
     # unknowns q, hv, h2a at the end; the equation of motion puts f = -w^2 q
     left = np.array([[1.0, 0.0, -beta], [0.0, 1.0, -gamma], [(1 - alpha_f) * wh**2, 0.0, 1 - alpha_m]])
     right = np.array([[1.0, 1.0, 0.5 - beta], [0.0, 1.0, 1 - gamma], [-alpha_f * wh**2, 0.0, -alpha_m]])

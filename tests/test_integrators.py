@@ -5,14 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pliant.simulation.alpha_family import alpha_parameters
 from scipy.integrate import solve_ivp
 
 from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, entry, kernel
 from pliant.kernels.integrators.loop import advance
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
-from pliant.methods import INTEGRATORS
+from pliant.methods import INTEGRATORS, find_method
 from pliant.system.memory import evaluate_dense, new_memory
 from pliant.system.newton import Unknowns
 from pliant.system.status import Status
@@ -198,16 +197,15 @@ def drive(
     run = work.run[0]
     run.derivative = address(derivative)
     run.events, run.switch = address(events), address(switch)
-    if ROWS[method].options:
+    if ROWS[method].kind == "alpha":
         options = {"unknowns": in_pairs(len(y))} | options
     memory = new_memory(
         y, 0.0, t_end, TABLEAUS[method], step=address(ROWS[method].load()),
         interpolant=address(ROWS[method].load("interpolate")), n_events=len(directions), n_inputs=n_inputs, **options
     )  # fmt: skip
-    if ROWS[method].options:
-        defaults = {"integrator": method, "rho_inf": 0.8, "alpha": -0.1, "beta": 0.25, "gamma": 0.5}
-        newton = memory.newton[0]
-        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = alpha_parameters(defaults | (parameters or {}))
+    if ROWS[method].kind == "alpha":
+        newton, value = memory.newton[0], find_method("integrator", method, **(parameters or {}))
+        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = value.coefficients
     loop = memory.loop[0]
     recorded, times, terms, log, reasons = [], [], [], [], []
     kept = [Pinned(tables) for tables in (system, work, memory)]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pliant.engine.closure import Closing
 from scipy.integrate import solve_ivp
 
 import pliant
@@ -17,6 +16,7 @@ from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.mechanisms.assembly import assemble, mobility
 from pliant.mechanisms.constraints import Loops
+from pliant.methods.closures import Multipliers, Springs
 from pliant_benchmarks.springs import NumpyRobot
 
 CASES = all_cases()
@@ -173,7 +173,7 @@ def test_index_3_steps_close_the_loops_and_converge_with_the_second_order():
 
 def test_baumgarte_closes_what_is_open_as_a_critically_damped_oscillator():
     model, rate = rose_robot(), 7.0
-    handle = Prepared(model, closure=Closing("multipliers", baumgarte=rate))
+    handle = Prepared(model, closure=Multipliers(baumgarte=rate))
     q, v = model.q0 + 1e-3 * np.sin(np.arange(9.0)), model.v0 + 1e-2 * np.cos(np.arange(9.0))
     loops = Loops(handle)
     values, rates = loops.errors(q, v)
@@ -426,7 +426,7 @@ def test_reactions_at_other_times_are_those_of_the_run_itself():
 def test_robot_on_virtual_springs_accelerates_as_the_equations_written_by_hand():
     by_hand = NumpyRobot()
     y = by_hand.start() + 1e-3 * np.sin(np.arange(18.0))
-    handle = Prepared(rose_robot(), "denoc", closure=Closing("springs", 1e6))
+    handle = Prepared(rose_robot(), "denoc", closure=Springs(1e6))
     rates = by_hand.rates(0.1, y)[9:]
     # two splines of the torques, of 1 ms and 0.5 ms
     assert np.max(np.abs(handle.forward_dynamics(y[:9], y[9:], t=0.1) - rates)) < 1e-8 * np.max(np.abs(rates))

@@ -34,7 +34,7 @@ def test_a_method_is_its_own_row(method):
         (lambda: Springs(stiffness=0.0), "closure_stiffness: 0.0 found; give a number above 0 N/m"),
         (lambda: Springs(stiffness=float("nan")), "closure_stiffness: nan found"),
         (lambda: Springs(form="round"), "closure_form: 'round' found; give one of elongation"),
-        (lambda: Springs(prestretch="yes"), "closure_prestretch: 'yes' found; give True or False"),
+        (lambda: Springs(prestretch="yes"), "closure_prestretch: 'yes' found; give true or false"),
         (lambda: methods.find_method("integrator", "radua"), "did you mean 'radau'"),
         (lambda: methods.find_method("integrator", "radau", rho_inf=0.5), "it belongs to generalised_alpha"),
         (lambda: methods.find_method("integrator", {"kind": "hht", "rho": 1}), "has no parameter 'rho'; it has alpha"),

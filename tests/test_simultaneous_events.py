@@ -153,5 +153,5 @@ def test_ctrl_c_ends_a_run_from_any_state_and_keeps_what_it_has(n):
     timer.start()
     result = pliant.simulate(crowd(n), 1e9, dense=False)
     timer.cancel()
-    assert result.status == "interrupted"
+    assert result.status == "interrupted", result.reason
     assert len(result.t) > 0

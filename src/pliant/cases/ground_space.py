@@ -15,7 +15,7 @@ from pliant.model.signals import Cycloid
 from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
-SOURCE = "Boltzmann-Hamel paper, ground and space"
+SOURCE = "Khoshnood, Azad, Razavi 2016: ground and space"
 SETTINGS = {
     "base": Setting("floating", "the base is held by the ground, or flies freely", choices=("fixed", "floating")),
     "gravity": Setting(0.0, "gravity along -z", "m/s^2", low=0.0),

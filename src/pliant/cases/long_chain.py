@@ -12,7 +12,7 @@ from pliant.model.model import Model, Output
 from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
-SOURCE = "Boltzmann-Hamel paper, n bodies"
+SOURCE = "Khoshnood, Azad, Razavi 2016: n bodies"
 SETTINGS = {
     "bodies": Setting(20, "number of links", low=1, high=5000),
     "length": Setting(0.1, "length of each link", "m", low=1e-6),

@@ -24,7 +24,7 @@ from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
 
 Array = NDArray[np.float64]
-SOURCE = "virtual-spring DeNOC paper, 3RRR"
+SOURCE = "Raoofian, Taghvaeipour, Kamali 2017: 3RRR"
 INTERVALS = (4000, 16000, 64000)  # of the torque table of one lap: the first that is good enough
 GOOD = 1e-10  # of the largest torque: error of its splines
 LEAST = 1e-17  # [m] that e_c and e_p can tell from nothing

@@ -12,7 +12,7 @@ from pliant.model.signals import Sine
 from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
-SOURCE = "Boltzmann-Hamel paper, example"
+SOURCE = "Khoshnood, Azad, Razavi 2016: example"
 INSTANTS = (1.0, 5.0, 10.0)
 EXPECTED = {
     "psi1_at_1s": 2.2647063789e-03,

@@ -22,7 +22,7 @@ class Table(types.Type):
 
     def __init__(self, name: str, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
-        super().__init__(name=f"Table({name}, {tuple_type})")
+        super().__init__(name=f"Table({name})")  # its layout is in the hash of the cache
 
 
 @register_model(Table)

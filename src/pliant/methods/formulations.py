@@ -18,9 +18,10 @@ class Formulation(Method):
     family: ClassVar[str] = "formulation"
     response: ClassVar[str]  # module that solves again with the factors of the equations
 
-    def load_response(self) -> Any:
+    @classmethod
+    def load_response(cls) -> Any:
         """The kernel that solves again with its factors."""
-        return importlib.import_module(self.response).respond
+        return importlib.import_module(cls.response).respond
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Parameter:
         if isinstance(self.default, bool):
             if isinstance(value, bool):
                 return value
-            raise ModelError(f"{where}: {quoted(value)} found; give True or False")
+            raise ModelError(f"{where}: {quoted(value)} found; give true or false")
         is_number = isinstance(value, (int, float)) or hasattr(value, "__float__")
         if is_number and not isinstance(value, (bool, str)):
             try:
@@ -99,9 +99,10 @@ class Method:
         values = ", ".join(f"{each.name} = {_shown(getattr(self, each.name))}" for each in self.parameters())
         return f"{self.name} ({values})" if values else self.name
 
-    def load(self, function: str = "") -> Any:
+    @classmethod
+    def load(cls, function: str = "") -> Any:
         """Import the module, which compiles its kernels or loads them from the cache; its function, or another one."""
-        return getattr(importlib.import_module(self.module), function or self.function)
+        return getattr(importlib.import_module(cls.module), function or cls.function)
 
 
 @cache

@@ -71,13 +71,19 @@ def is_bounded(work, i):
 
 
 @routine
-def put_gradient(work, n, unit):
-    """W f + a0 in shares of the bounds; unit: the largest a0 bound."""
-    W, f, s = work.stick, work.stick_force[FORCE], work.stick_force
+def put_gradient(work, n, r, unit):
+    """W f + a0 in shares of the bounds over the unit; r: rank of W, if low."""
+    cap = work.stick.shape[1]
+    W, L, f, s = work.stick, work.stick[2 * cap :], work.stick_force[FORCE], work.stick_force
     for i in range(n):
         f[i] = s[BOUND, i] * s[SHARE, i]
+    for k in range(r):
+        s[MARGIN, k] = 0.0
+        for i in range(n):
+            s[MARGIN, k] += L[i, k] * f[i]
     for i in range(n):
-        s[GRADIENT, i] = (s[FREE, i] + product(W[i, :n], f[:n])) * s[BOUND, i] / unit
+        own = product(L[i, :r], s[MARGIN, :r]) if r > 0 else product(W[i, :n], f[:n])
+        s[GRADIENT, i] = (s[FREE, i] + own) * s[BOUND, i] / unit
 
 
 @kernel
@@ -318,7 +324,7 @@ def find_bounded_forces(work, n):
         mu = max(FALL * mu, LAST_BARRIER)
         goal = (CENTRED if mu > LAST_BARRIER else FOUND) * mu * least
         for _ in range(MAX_ITERATIONS):
-            put_gradient(work, n, unit)
+            put_gradient(work, n, r, unit)
             decrement = put_step(work, n, r, unit, mu)
             if not decrement >= 0.0:
                 return UNDECIDED

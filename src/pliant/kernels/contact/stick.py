@@ -217,7 +217,8 @@ def find_stick_forces(system, work, q, v, vdot):
     put_accelerations(system, work, v, vdot, work.stick_force[FREE])
     put_jacobian(system, work, n)
     find_responses(system, work, n)
-    if work.run[0].n_broken > 0 or not is_independent(work, n):
+    # more sites than velocities move together
+    if work.run[0].n_broken > 0 or n > len(vdot) or not is_independent(work, n):
         return find_bounded_forces(work, n)
     solve_forces(work, n)
     return OK
