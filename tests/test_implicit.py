@@ -322,8 +322,11 @@ def test_a_step_that_cannot_be_solved_ends_the_run_with_a_reason():
         ({"integrator": "hht"}, ["hht", "fixed step"]),
         ({"integrator": "generalised_alpha", "step": 1e-3, "rho_inf": 1.5}, ["rho_inf", "1.5", "from 0 to 1"]),
         ({"integrator": "hht", "step": 1e-3, "alpha": 0.1}, ["alpha", "0.1", "-0.3333 to 0"]),
-        ({"integrator": "newmark", "step": 1e-3, "rho_inf": 0.5}, ["rho_inf", "newmark", "of generalised_alpha"]),
-        ({"gamma": 0.5}, ["gamma", "auto", "of newmark"]),
+        (
+            {"integrator": "newmark", "step": 1e-3, "rho_inf": 0.5},
+            ["rho_inf", "newmark", "belongs to generalised_alpha"],
+        ),
+        ({"gamma": 0.5}, ["gamma", "auto", "belongs to newmark"]),
     ],
 )
 def test_wrong_parameters_are_named(options, words):

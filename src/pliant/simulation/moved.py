@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from pliant.methods import PARAMETERS
+from pliant.model.messages import quoted
 
 
 class MovedOptions(TypedDict, total=False):
@@ -30,7 +31,7 @@ def warn_of_moved(moved: Mapping[str, Any], stacklevel: int = 3) -> dict[str, An
             method, parameter = PARAMETERS[key]
             warnings.warn(
                 f"{key} is a parameter of {method.name}: "
-                f"say {method.family}=pliant.{method.__name__}({parameter.name}={moved[key]!r})",
+                f"say {method.family}=pliant.{method.__name__}({parameter.name}={quoted(moved[key])})",
                 DeprecationWarning,
                 stacklevel=stacklevel,
             )
