@@ -529,7 +529,7 @@ def test_runs_of_the_study_differ_only_in_what_their_names_say():
     given = {"method": "all", "damping": "1000", "prestretch": "true", "constraint_form": "polar", "stiffness": "123"}
     plain, asked = (case.variants(case.resolve(settings)) for settings in ({"method": "all"}, given))
     assert {label: one.options for label, one in asked.items()} == {label: one.options for label, one in plain.items()}
-    assert set(case.idle(case.resolve(given))) >= set(given) - {"method"}
+    assert set(case.unused(case.resolve(given))) >= set(given) - {"method"}
 
 
 def test_page_of_one_run_shows_its_errors_over_time_and_forces_beside_the_exact_ones(tmp_path):

@@ -81,7 +81,7 @@ def test_result_shows_its_end_its_contacts_and_the_truth(model):
     result = pliant.simulate(model, 0.6)
     words, pictures = checked(result._repr_html_())
     assert len(result.contacts) > 0
-    for word in ("done", "contacts", "peak_normal", "energy_residual", "What one may believe", "steps", "rtol"):
+    for word in ("done", "contacts", "peak_normal", "energy_residual", "Accuracy", "steps", "rtol"):
         assert word in words
     assert len(pictures) == 1
 

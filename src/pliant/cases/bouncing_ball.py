@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pliant.cases.case import Case, Setting
-from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
+from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, normal_law, unused_keys
 from pliant.model.bodies import Body, Sphere
 from pliant.model.contacts import Contact, Plane
 from pliant.model.model import Base, Model, Output
@@ -112,7 +112,7 @@ CASE = Case(
         "spin_end": Figure("spin at the end", "rad/s"),
         "height_end": Figure("height of the centre at the end", "m"),
     },
-    idle=idle_keys,
+    unused=unused_keys,
     panels=panels,
     run={"rtol": 1e-10, "atol": 1e-12},
 )

@@ -113,12 +113,12 @@ class Case:
     # time [s] and enlargement of the picture of bent beams; None: the report's own choice
     picture: Callable[[dict[str, Any]], tuple[float | None, float | None]] = lambda settings: (None, None)
     # keys (also of the run) that do nothing with these settings, and why
-    idle: Callable[[dict[str, Any]], Mapping[str, str]] = lambda settings: {}
+    unused: Callable[[dict[str, Any]], Mapping[str, str]] = lambda settings: {}
     # several runs in place of one, by label; the first is the one that result.nc holds
     variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
-    conclude: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, results: ()
+    compare_variants: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, runs: ()
     # what is worked out from a single run, as charts
-    remark: Callable[[Result], tuple[Finding, ...]] = lambda result: ()
+    summarise_run: Callable[[Result], tuple[Finding, ...]] = lambda result: ()
 
     def usual_options(self, settings: dict[str, Any]) -> dict[str, Any]:
         """simulate's options as the case wants them."""

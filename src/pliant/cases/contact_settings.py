@@ -40,16 +40,16 @@ def normal_law(settings: dict[str, Any]) -> NormalLaw:
     return NormalLaw(settings["normal_law"], **given)
 
 
-def idle_keys(settings: dict[str, Any]) -> dict[str, str]:
+def unused_keys(settings: dict[str, Any]) -> dict[str, str]:
     """Keys that do nothing in the laws chosen, and why."""
     normal, friction = normal_law(settings), friction_law(settings)
     used = {"restitution" if normal.restitution is not None else "", "contact_damping" if normal.damping else ""}
     used |= {"exponent"} if normal.exponent is not None else set()
     used |= {key for key in CONTACT_SETTINGS if friction is not None and getattr(friction, key, None) is not None}
-    idle = {key: f"normal_law = {normal.law}" for key in ("restitution", "contact_damping", "exponent")}
+    unused = {key: f"normal_law = {normal.law}" for key in ("restitution", "contact_damping", "exponent")}
     first = list(CONTACT_SETTINGS).index("friction_law") + 1
-    idle |= {key: f"friction_law = {settings['friction_law']}" for key in list(CONTACT_SETTINGS)[first:]}
-    return {key: why for key, why in idle.items() if key not in used}
+    unused |= {key: f"friction_law = {settings['friction_law']}" for key in list(CONTACT_SETTINGS)[first:]}
+    return {key: why for key, why in unused.items() if key not in used}
 
 
 def friction_law(settings: dict[str, Any]) -> Friction | None:

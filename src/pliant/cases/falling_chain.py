@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Setting, Variant, coordinate_peak
-from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
+from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, normal_law, unused_keys
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, Plane
@@ -272,14 +272,14 @@ def variants(settings: dict[str, Any]) -> dict[str, Variant]:
     }
 
 
-def idle(settings: dict[str, Any]) -> dict[str, str]:
+def unused(settings: dict[str, Any]) -> dict[str, str]:
     if settings["modes"] != "study":
-        return idle_keys(settings)
+        return unused_keys(settings)
     why = "modes = study, which has its own"
-    return idle_keys(settings) | {key: why for key in ("duration", "rtol", "atol", "modes_per_link")}
+    return unused_keys(settings) | {key: why for key in ("duration", "rtol", "atol", "modes_per_link")}
 
 
-def conclude(settings: dict[str, Any], results: Mapping[str, Result]) -> tuple[Finding, ...]:
+def compare_variants(settings: dict[str, Any], results: Mapping[str, Result]) -> tuple[Finding, ...]:
     return (_compare_sets(results),) if settings["modes"] == "all" else _study(results)
 
 
@@ -376,9 +376,9 @@ CASE = Case(
     figures=figures,
     figure_table=FIGURES,
     panels=panels,
-    idle=idle,
+    unused=unused,
     run={"rtol": 1e-11, "atol": 1e-13},
     picture=lambda settings: (settings["picture_time"] or None, settings["enlarge"] or None),
     variants=variants,
-    conclude=conclude,
+    compare_variants=compare_variants,
 )

@@ -163,7 +163,7 @@ def run_options(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"closure": "multipliers" if settings["method"] == "multipliers" else "reduced"}
 
 
-def idle(settings: dict[str, Any]) -> dict[str, str]:
+def unused(settings: dict[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     if settings["method"] != "springs":
         found |= dict.fromkeys(OF_SPRINGS, f"method = {settings['method']}")
@@ -308,7 +308,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
 MOST_POINTS = 1500  # of a curve
 
 
-def remark(result: Result) -> tuple[Finding, ...]:
+def summarise_run(result: Result) -> tuple[Finding, ...]:
     """Errors over time, and the forces on the leg tips beside those of the exact motion."""
     parts, r0, profile = path_of(result.model)
     t, e_c, e_p = errors(result)
@@ -365,7 +365,7 @@ def variants(settings: dict[str, Any]) -> dict[str, Variant]:
     return found
 
 
-def conclude(settings: dict[str, Any], results: Mapping[str, Result]) -> tuple[Finding, ...]:
+def compare_variants(settings: dict[str, Any], results: Mapping[str, Result]) -> tuple[Finding, ...]:
     return conclude_springs({label: figures(result) for label, result in results.items()})
 
 
@@ -378,10 +378,10 @@ CASE = Case(
     figures=figures,
     figure_table=FIGURES,
     panels=panels,
-    idle=idle,
+    unused=unused,
     run={"integrator": "dopri5", "rtol": 1e-3, "atol": 1e-6},
     options=run_options,
     variants=variants,
-    conclude=conclude,
-    remark=remark,
+    compare_variants=compare_variants,
+    summarise_run=summarise_run,
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.cases.case import Case, Setting
-from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, idle_keys, normal_law
+from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, normal_law, unused_keys
 from pliant.model.bodies import Body, Box
 from pliant.model.contacts import Contact, Plane
 from pliant.model.joints import Joint
@@ -109,7 +109,7 @@ CASE = Case(
         "normal_end": Figure("normal force at the end", "N", 2.0 * 9.81 * math.cos(SLOPE), 1e-4, "m g cos"),
         "work_friction": Figure("work of friction", "J"),
     },
-    idle=idle_keys,
+    unused=unused_keys,
     panels=panels,
     run={"rtol": 1e-9, "atol": 1e-11},
 )

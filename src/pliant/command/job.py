@@ -132,8 +132,8 @@ def prepare_job(
     for file in ("summary.json", "result.nc", "report.html"):
         check_file(folder / file)
     title = f"{name}: {case.title}" if case else model.name
-    idle = case.idle(settings) if case else {}
-    notes = tuple(f"{key} has no effect with {idle[key]}" for key in assignments if key in idle)
+    unused = case.unused(settings) if case else {}
+    notes = tuple(f"{key} has no effect with {unused[key]}" for key in assignments if key in unused)
     chosen = case.options(settings) if case else {}
     notes += tuple(
         f"{key} = {options[key]} is used in place of {chosen[key]}, which the settings of the case choose"
@@ -161,7 +161,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **with_values(job.options))
         figures = job.case.figures(result) if job.case else {}
-        findings = job.case.remark(result) if job.case else ()
+        findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
         _write(outcome, {})
         return outcome
@@ -174,7 +174,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     for label in others if len(others) < MOST_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
         figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
-    findings = case.conclude(job.settings, results)
+    findings = case.compare_variants(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
     reasons = tuple(f"{label} {result.reason}" for label, result in results.items() if not result.is_ok)

@@ -131,7 +131,7 @@ def measure_loop(result: Result) -> dict[str, Any]:
 # --- what they say ----------------------------------------------------------------------------------------------
 
 
-def conclude(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Outcome, ...]:
+def evaluate(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Outcome, ...]:
     return _restitution(settings, measured), _loops(settings, measured)
 
 
@@ -290,4 +290,4 @@ def _loops(settings: Mapping[str, Any], measured: dict[Any, Any]) -> Outcome:
     )
 
 
-BOUNCE = Experiment("bounce", plan, conclude)
+BOUNCE = Experiment("bounce", plan, evaluate)

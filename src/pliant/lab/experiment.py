@@ -34,11 +34,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Experiment:
-    """plan: the runs by key; conclude: what their measurements, by the same keys, say."""
+    """plan: the runs by key; evaluate: what their measurements, by the same keys, say."""
 
     name: str
     plan: Callable[[Mapping[str, Any]], dict[Any, Run]]
-    conclude: Callable[[Mapping[str, Any], dict[Any, Any]], tuple[Outcome, ...]]
+    evaluate: Callable[[Mapping[str, Any], dict[Any, Any]], tuple[Outcome, ...]]
 
 
 @dataclass(frozen=True)
@@ -69,5 +69,5 @@ def perform(
             done += 1
             if progress is not None:
                 progress(done, total)
-        performed.outcomes[experiment.name] = experiment.conclude(settings, measured)
+        performed.outcomes[experiment.name] = experiment.evaluate(settings, measured)
     return performed

@@ -99,7 +99,7 @@ def measure(result: Result) -> dict[str, Any]:
     }
 
 
-def conclude(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Outcome, ...]:
+def evaluate(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tuple[Outcome, ...]:
     swept, tabled, laws = angles(settings), settings["angles"], ("none", *settings["friction_laws"])
     numbers = [{"friction": law, "angle": angle, **found} for (law, angle), found in measured.items()]
     rows = []
@@ -172,4 +172,4 @@ def _bristles(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
     )
 
 
-ROD_HITS = Experiment("rod", plan, conclude)
+ROD_HITS = Experiment("rod", plan, evaluate)

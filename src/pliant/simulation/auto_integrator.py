@@ -67,7 +67,7 @@ def implicit_cost(memory: Memory) -> float:
     return float(memory.loop[0].n_evaluations + newton.n_factors * m**2 / 100 + newton.n_iterations * m / 16)
 
 
-def words_for(integrators: Sequence[tuple[float, Integrator]]) -> str:
+def describe_integrators(integrators: Sequence[tuple[float, Integrator]]) -> str:
     """'dop853, radau from 0.0123 s'."""
     (_, first), *others = integrators
     shown = [f"{scheme.name} from {t:.4g} s" for t, scheme in others[:3]]

@@ -22,7 +22,7 @@ from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
 from pliant.results.recording import Dense, Event
 from pliant.simulation.audit import audit_run
-from pliant.simulation.auto_integrator import words_for
+from pliant.simulation.auto_integrator import describe_integrators
 from pliant.simulation.contact_log import contact_log
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room, settings_of
@@ -168,7 +168,7 @@ def _result(
         reason,
         audit,
         stats,
-        settings_of(options) | {"integrator": words_for(run.integrators)},
+        settings_of(options) | {"integrator": describe_integrators(run.integrators)},
         inputs,
         dense,
         contacts,

@@ -1,4 +1,4 @@
-"""Results and models as notebooks show them: a picture, tables, and what one may believe.
+"""Results and models as notebooks show them: a picture, tables, and their accuracy.
 
 Colours of text and lines are the notebook's own; the picture brings its card with it. So light and dark both work."""
 
@@ -45,7 +45,7 @@ def result_html(result: Recording) -> str:
         f"<div>{head}</div>{lines}",
         picture,
         _contacts(result),
-        _block("What one may believe", _table(("audit", ""), audit), is_open=True),
+        _block("Accuracy", _table(("audit", ""), audit), is_open=True),
         _block("What it took, how it was run", _table(("", ""), [*stats, *settings])),
         _block(f"{len(result.t)} rows over time", _table(("array", "shape", "columns"), _arrays(result))),
     ]

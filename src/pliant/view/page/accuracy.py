@@ -1,4 +1,4 @@
-"""What one may believe of a run: its audit, what it took, how it was made."""
+"""Accuracy of a run: its audit, what it took, how it was made."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class SettingInfo(Protocol):
     def unit(self) -> str: ...
 
 
-def truth_section(result: Recording, settings: Mapping[str, Any], infos: Mapping[str, SettingInfo]) -> str:
+def accuracy_section(result: Recording, settings: Mapping[str, Any], infos: Mapping[str, SettingInfo]) -> str:
     audit = [_audit_row(name, value) for name, value in result.audit.items()]
     stats = [_named(name, value, STATS) for name, value in result.stats.items()]
     options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
@@ -96,7 +96,7 @@ def truth_section(result: Recording, settings: Mapping[str, Any], infos: Mapping
     content = table(("check", "value", "what it says"), audit, (1,)) if audit else ""
     blocks = [("How it was run", options), ("What it took", stats)]
     cards = "".join(f"<div><h3>{title}</h3>{table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)
-    believed = section("What one may believe", f'{content}\n<div class="pairs">{cards}</div>')
+    believed = section("Accuracy", f'{content}\n<div class="pairs">{cards}</div>')
     return believed + methods_section(result) + settings_section(given)
 
 

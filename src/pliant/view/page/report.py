@@ -1,4 +1,4 @@
-"""report.html: one page with the moving robot, charts, figures and what one may believe of them. Nothing is fetched."""
+"""report.html: one page with the moving robot, charts, figures and their accuracy. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.view.arrays import Arrays, script_json
 from pliant.view.charts.chart_data import ChartBook
 from pliant.view.charts.quantities import Quantities
 from pliant.view.charts.run_charts import run_charts
-from pliant.view.page.accuracy import SettingInfo, setting_row, settings_section, truth_section
+from pliant.view.page.accuracy import SettingInfo, accuracy_section, setting_row, settings_section
 from pliant.view.page.events import contacts_section, events_section
 from pliant.view.page.figure_table import figures_section
 from pliant.view.page.film import film
@@ -77,7 +77,7 @@ def write_report(
         *(of_run(k, contacts_section(run) + events_section(run)) for k, run in enumerate(runs.values())),
         *(_side_by_side(variants, panels or (), book) if variants else ()),
         *(
-            of_run(k, truth_section(run, settings or {}, setting_table or {}))
+            of_run(k, accuracy_section(run, settings or {}, setting_table or {}))
             for k, run in enumerate(runs.values())
         ),
     ]  # fmt: skip
