@@ -39,6 +39,7 @@ call_response = RESPONSE.call
 
 OK, NOT_CLOSED, SINGULAR_LOOP = int(Status.OK), int(Status.NOT_CLOSED), int(Status.SINGULAR_LOOP)
 MOST_CORRECTIONS = 8
+LANDED = 1e-3  # of the best pivot: a step has ended in a dead point
 CLOSED = 1e-15  # of the scales: as closed as rounding lets
 MOST_CHANGED = 1e-3  # of the speeds, however much slack a step across a dead point had
 
@@ -229,8 +230,13 @@ def project(system, work, t, y, ydot):
 @kernel(DERIVATIVE)
 def project_beside(system, work, t, y, ydot):
     """The same beside a dead point only: minimal coordinates and the Baumgarte term need it nowhere else."""
-    if work.run[0].is_beside:
+    run = work.run[0]
+    if run.is_beside:
         return put_back(system, work, t, y, ydot)
+    if run.pivot < LANDED * run.best_pivot:
+        # nothing has told before that the step would end in a dead point: once more, knowing it
+        run.is_beside = 1
+        return NOT_CLOSED
     world = system.world[0]
     choose_anew(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
     remember(system, work, t, y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v])
