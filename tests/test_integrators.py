@@ -487,7 +487,10 @@ def test_stopping_event_ends_the_run_on_the_event(method):
     assert run.status == Status.STOPPED
     assert run.t[-1] == run.log[0][2]
     assert run.t[-1] == pytest.approx(exact, abs=1e-7)
-    assert abs(run.y[-1, 0]) < 1e-15
+    # explicit steps land to the resolution of t; implicit ones end within what their Newton's method leaves open, and
+    # corrections below 1e-12 of t that shrink no more are let be
+    rounding = 1e-15 if method != "radau" else 1e-12 * run.t[-1] * abs(run.y[-1, 1])
+    assert abs(run.y[-1, 0]) < rounding
 
 
 # --- coming back and going on -----------------------------------------------------------------------------------

@@ -140,7 +140,10 @@ def check_file(path: Path) -> Path:
             raise ModelError(f"{path}: this is no file but a device or a pipe, which stays as it is; name a file")
         if path.exists() and not os.access(path, os.W_OK):
             raise ModelError(f"{path}: this file is protected from being written; name another one")
-        return path.resolve()
+        target = path.resolve()
+        if target.is_symlink():  # before Python 3.13 resolve raises
+            raise RuntimeError("its links lead in a circle")
+        return target
     except ModelError:
         raise
     except OSError as error:
