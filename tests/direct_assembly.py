@@ -140,7 +140,7 @@ class Tree:
         nodes, weights = np.polynomial.legendre.leggauss(POINTS)
         for i, link in enumerate(model.links):
             if link.parent >= 0 and isinstance(model.links[link.parent].body, Beam):
-                self.seats[i] = Sections(model.links[link.parent].body, np.array([link.seat.position[0]]))
+                self.seats[i] = Sections(model.links[link.parent].body, np.array([link.joint_frame.position[0]]))
             if isinstance(link.body, Beam):
                 beam, lumps = link.body, link.body.point_masses
                 x = np.concatenate([0.5 * beam.length * (nodes + 1), [one.x for one in lumps]])
@@ -155,7 +155,7 @@ class Tree:
         found: list[tuple[Series, Series, Series]] = []
         for i, link in enumerate(self.model.links):
             R, p = constant(np.eye(3)), constant(np.zeros(3))
-            offset = np.array(link.seat.position)
+            offset = np.array(link.joint_frame.position)
             if link.parent >= 0:
                 R, p, _ = found[link.parent]
             if i in self.seats:
@@ -165,7 +165,7 @@ class Tree:
                 R = R @ self.seats[i].attitude(d, e)
                 offset[0] = 0.0
             p = p + R @ constant(offset)
-            R = R @ constant(link.seat.matrix)
+            R = R @ constant(link.joint_frame.matrix)
             across, shift = joint_motion(link, q[link.q_slice], v[link.v_slice])
             p, R = p + R @ shift, R @ across
             if i in self.along:

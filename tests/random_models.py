@@ -221,7 +221,7 @@ class Twin:
     def _add_children(self, parent: int) -> None:
         for i, link in enumerate(self.model.links):
             if link.parent == parent:
-                seat = self.pin.SE3(link.seat.matrix, np.array(link.seat.position))
+                seat = self.pin.SE3(link.joint_frame.matrix, np.array(link.joint_frame.position))
                 self.index[i] = self.robot.addJoint(self.index[parent], self._joint(link.joint), seat, link.joint.name)
                 body = link.body
                 inertia = self.pin.Inertia(body.total_mass, body.centre, body.inertia_about_centre)

@@ -248,7 +248,7 @@ def test_drives_equal_the_articulated_ones_and_inverse_dynamics():
         handle = Prepared(model, name)
         vdot = handle.forward_dynamics(q, v, tau, 0.7)
         driven = handle.system.dofs.motion >= 0
-        drive = handle.work.dofs.drive.copy()
+        drive = handle.work.dofs.constraint_force.copy()
         assert np.array_equal(vdot[driven], handle.work.dofs.motion_vdot[driven])
         needed = handle.inverse_dynamics(q, v, vdot, 0.7)
         term = largest(needed)

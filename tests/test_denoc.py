@@ -116,14 +116,14 @@ def test_the_factors_multiply_to_the_inertia_matrix(name: str) -> None:
     case = CASES[name]
     handle = Prepared(case.model, "denoc")
     handle.forward_dynamics(case.q, case.v, case.tau, case.t)
-    bodies, T = handle.work.bodies, natural_complement(handle, case.q)
+    scratch, T = handle.work.denoc, natural_complement(handle, case.q)
     free = np.flatnonzero(handle.system.dofs.motion < 0)
     U, D = np.eye(len(case.v)), np.ones(len(case.v))
     for k in free:
         i = int(handle.system.dofs[k].body)
         m = k - int(handle.system.bodies[i].v)
-        psi = np.concatenate([bodies[i].Ew[3 * m : 3 * m + 3], bodies[i].Ev[3 * m : 3 * m + 3]])
-        D[k] = 1.0 / bodies[i].l[m]
+        psi = scratch[i].psi[6 * m : 6 * m + 6]
+        D[k] = 1.0 / scratch[i].inverse_D[m]
         U[:k, k] = T[i, :, :k].T @ psi / D[k]
     U, D = U[np.ix_(free, free)], D[free]
     wanted = inertia_matrix(handle, case.q, T)[np.ix_(free, free)]
@@ -206,14 +206,14 @@ def test_accelerations_drives_and_reactions_equal_those_of_the_others(name: str)
     case = CASES.get(name) or DRIVEN[name]
     handle = Prepared(case.model, "denoc")
     vdot = handle.forward_dynamics(case.q, case.v, case.tau, case.t)
-    drive = handle.work.dofs.drive.copy()
+    drive = handle.work.dofs.constraint_force.copy()
     reactions = handle.reactions(case.q, case.v, case.tau, case.t)
     # rounding times condition(M), at most 4e4 (seen: 6e-13)
     for other in OTHERS:
         judge = Prepared(case.model, other)
         wanted = judge.forward_dynamics(case.q, case.v, case.tau, case.t)
         assert largest(vdot - wanted) <= 1e-10 * largest(wanted)
-        assert largest(drive - judge.work.dofs.drive) <= 1e-10 * (largest(drive) + largest(reactions))
+        assert largest(drive - judge.work.dofs.constraint_force) <= 1e-10 * (largest(drive) + largest(reactions))
         wanted = judge.reactions(case.q, case.v, case.tau, case.t)
         assert largest(reactions - wanted) < 1e-10 * largest(wanted)
 

@@ -113,7 +113,7 @@ def test_mass_matrix_times_acceleration_plus_bias_is_force(name: str, formulatio
     """M vdot + h = tau + what the model carries + drives. Carried forces from inverse dynamics: needed minus asked."""
     x = Instant(name, seed, formulation)
     vdot = x.forward()
-    drives = np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    drives = np.where(x.driven, x.handle.work.dofs.constraint_force, 0.0)
     carried = x.handle.work.dofs.tau - x.tau
     external = _generalised_loads(x)
     M, h = x.handle.equations(x.q, x.v)
@@ -221,7 +221,7 @@ def test_inverse_after_forward_is_the_identity(name: str, formulation: str, seed
     """Where motions are prescribed, inverse dynamics finds tau plus the force of the drive."""
     x = Instant(name, seed, formulation)
     vdot = x.forward()
-    wanted = x.tau + np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    wanted = x.tau + np.where(x.driven, x.handle.work.dofs.constraint_force, 0.0)
     assert largest(x.inverse(vdot) - wanted) < TIGHT * x.terms(vdot)
 
 
@@ -251,7 +251,7 @@ def test_energy_grows_by_the_power_of_all_that_acts(name: str, formulation: str,
     x = Instant(name, seed, formulation)
     vdot = x.forward()
     powers = x.handle.work.power.copy()
-    powers[Power.DRIVE] = np.where(x.driven, x.handle.work.dofs.drive, 0.0) @ x.v
+    powers[Power.DRIVE] = np.where(x.driven, x.handle.work.dofs.constraint_force, 0.0) @ x.v
     rate = x.along(vdot, lambda q, v: np.array(dataclasses.astuple(x.handle.energy(q, v))))
     scale = max(largest(rate), largest(powers), largest(x.tau * x.v))
     assert abs(rate.sum() - powers.sum() - x.tau @ x.v) < SMOOTH * scale
@@ -322,7 +322,7 @@ def test_reaction_along_the_joint_is_what_acts_there(name: str, formulation: str
     x = Instant(name, seed, formulation)
     vdot, wrenches = x.forward(), x.reactions()
     dofs, work = x.handle.system.dofs, x.handle.work.dofs
-    acting = work.tau + np.where(x.driven, work.drive, 0.0)
+    acting = work.tau + np.where(x.driven, work.constraint_force, 0.0)
     for j in (j for link in x.model.links for j in range(link.v_slice.start, link.v_slice.stop)):
         i = int(dofs[j].body)
         unit = np.eye(len(x.v))[j]
@@ -346,7 +346,7 @@ def test_a_drive_does_what_a_free_joint_needs_for_the_same_motion(formulation: s
     """The same crane with its motions set free, under the drives' forces, moves alike."""
     x = Instant("driven_crane", seed, formulation)
     vdot = x.forward()
-    drive = np.where(x.driven, x.handle.work.dofs.drive, 0.0)
+    drive = np.where(x.driven, x.handle.work.dofs.constraint_force, 0.0)
     free = Instant("driven_crane", seed, formulation, _set_free(x.model))
     free.tau = x.tau + drive
     assert largest(free.forward() - vdot) < TIGHT * largest(vdot)
@@ -391,7 +391,7 @@ def test_a_prescribed_motion_needs_no_inertia(formulation: str, seed: int) -> No
     x = Instant("thin rod", seed, formulation, model)
     assert largest(x.forward() + 4.0 * np.sin(2.0 * TIME)) < TIGHT
     # gravity acts at the mass centre, on the axis
-    assert largest(x.handle.work.dofs.drive + x.tau) < TIGHT
+    assert largest(x.handle.work.dofs.constraint_force + x.tau) < TIGHT
 
 
 # --- limits -----------------------------------------------------------------------------------------------------
@@ -473,6 +473,7 @@ def test_planar_recursion_equals_the_spatial_one(seed: int, formulation: str) ->
     vdot, wanted = flat.forward_dynamics(q, v, tau, t), full.forward_dynamics(q, v, tau, t)
     scale = 1.0 + np.max(np.abs(wanted), initial=0.0)
     assert np.max(np.abs(vdot - wanted), initial=0.0) < TIGHT * scale
-    assert np.max(np.abs(flat.work.dofs.drive - full.work.dofs.drive), initial=0.0) < TIGHT * scale
+    forces = flat.work.dofs.constraint_force - full.work.dofs.constraint_force
+    assert np.max(np.abs(forces), initial=0.0) < TIGHT * scale
     assert np.max(np.abs(flat.reactions(q, v, tau, t) - full.reactions(q, v, tau, t))) < TIGHT * scale
     assert flat.work.power == pytest.approx(full.work.power, abs=TIGHT * scale)

@@ -81,9 +81,9 @@ def build(settings: dict[str, Any]) -> Model:
 def figures(result: Result) -> dict[str, float]:
     """The pen, and how far its two arms say different places."""
     links = {link.joint.name: link for link in result.model.links}
-    inner = links["elbow1"].seat.position[0]
+    inner = links["elbow1"].joint_frame.position[0]
     frame = next(frame for frame in result.model.frames if frame.name == "tip")
-    outer, base = frame.position[0], links["motor2"].seat.position[0]
+    outer, base = frame.position[0], links["motor2"].joint_frame.position[0]
     places = []
     for n, x in ((1, 0.0), (2, base)):
         a = result.q[:, links[f"motor{n}"].q]

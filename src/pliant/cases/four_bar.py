@@ -85,7 +85,7 @@ def figures(result: Result) -> dict[str, float]:
     lengths = {
         body.name: body.shape.length for body in model.bodies if isinstance(body, Body) and isinstance(body.shape, Rod)
     }
-    settings = {**lengths, "ground": model.links[-1].seat.position[0]}
+    settings = {**lengths, "ground": model.links[-1].joint_frame.position[0]}
     crank, knee, rocker = result.q.T
     # where the branches meet, as in the dead points of a parallelogram, it may go from one to the other
     off = []

@@ -186,11 +186,11 @@ def path_of(model: Model) -> tuple[Robot, float, str]:
     loop = model.loops[0]
     assert isinstance(loop.first, Frame)
     assert isinstance(loop.second, Frame)
-    base = float(np.hypot(*links["motor1"].seat.position[:2])) * np.sqrt(3.0)
+    base = float(np.hypot(*links["motor1"].joint_frame.position[:2])) * np.sqrt(3.0)
     side = float(np.hypot(*loop.first.position[:2])) * np.sqrt(3.0)
     inertias = [float(body.inertia_about_centre[2, 2]) for body in (upper, lower, platform)]
     masses = [body.total_mass for body in (upper, lower, platform)]
-    parts = Robot(links["elbow1"].seat.position[0], loop.second.position[0], base, side, *masses, *inertias)
+    parts = Robot(links["elbow1"].joint_frame.position[0], loop.second.position[0], base, side, *masses, *inertias)
     profile = "uniform" if np.any(model.v0[pose.v_slice]) or model.q0[pose.q] == 0.0 else "quintic"
     return parts, float(model.q0[pose.q]), profile
 

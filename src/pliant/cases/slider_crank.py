@@ -80,7 +80,7 @@ def _rod(settings: dict[str, Any]) -> Body | Beam:
 def figures(result: Result) -> dict[str, float]:
     """Slider, and how far it is from its closed form r cos + sqrt(l^2 - r^2 sin^2)."""
     links = {link.joint.name: link for link in result.model.links}
-    r, l = links["knee"].seat.position[0], links["pin"].seat.position[0]
+    r, l = links["knee"].joint_frame.position[0], links["pin"].joint_frame.position[0]
     angle = result.q[:, links["motor"].q]
     x = result.outputs["slider"][:, 0]
     exact = r * np.cos(angle) + np.sqrt(l**2 - (r * np.sin(angle)) ** 2)

@@ -111,7 +111,7 @@ def leg_lengths(model: Model, result: Result) -> tuple[Array, Array]:
     said, asked = [], []
     for k, loop in enumerate(model.loops):
         assert isinstance(loop.first, Frame)
-        foot = np.array(links[f"foot{k + 1}"].seat.position)
+        foot = np.array(links[f"foot{k + 1}"].joint_frame.position)
         assert isinstance(loop.second, Frame)
         said.append(result.q[:, links[f"leg{k + 1}"].q] + loop.second.position[2])
         asked.append(np.linalg.norm(p + R @ np.array(loop.first.position) - foot, axis=1))

@@ -218,7 +218,8 @@ INTEGERS = types.Array(INTEGER, 1, "C")
 ACCELERATION = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, VECTOR, MATRIX))
 
 # respond(system, work, x) -> 0: x <- M^-1 x, x (n_v, 8), M as the last call of the formulation without reactions has
-# factored it; prescribed velocities do not respond. See kernels/responses.
+# factored it; prescribed velocities do not respond. Beside each formulation: NAME_response.py;
+# rows_response.py where that is a mass matrix.
 RESPONSE = Contract(INTEGER(SYSTEM, WORK, MATRIX))
 
 # state(system, work, t, q, v) -> Status: brings work to a state: prepare (kinematics, forces), set_phase.

@@ -37,11 +37,11 @@ def impose_motion(system, work, t, q, v):
 
 
 @kernel
-def drive_power(work, v):
+def prescribed_power(work, v):
     power = 0.0
     for j in range(len(v)):
-        if work.dofs[j].is_driven:
-            power += work.dofs[j].drive * v[j]
+        if work.dofs[j].is_prescribed:
+            power += work.dofs[j].constraint_force * v[j]
     return power
 
 
@@ -51,7 +51,7 @@ def derivative(system, work, t, y, ydot):
     world = system.world[0]
     n_q, n_v = world.n_q, world.n_v
     q, v = y[:n_q], y[n_q : n_q + n_v]
-    if world.has_drives:
+    if world.has_prescribed:
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
     run = work.run[0]
@@ -65,8 +65,8 @@ def derivative(system, work, t, y, ydot):
     if status != Status.OK:
         return status
     rates(system, q, v, ydot)
-    if world.has_drives:
-        work.power[Power.DRIVE] = drive_power(work, v)
+    if world.has_prescribed:
+        work.power[Power.DRIVE] = prescribed_power(work, v)
     for k in range(len(system.quadratures)):
         ydot[n_q + n_v + k] = work.power[system.quadratures[k]]
     put_contact_rates(system, work, ydot)

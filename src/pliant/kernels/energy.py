@@ -1,4 +1,4 @@
-"""The referees: energies and momenta of a state, independent of every formulation."""
+"""Energies and momenta of a state, independent of every formulation."""
 
 import math
 
@@ -6,7 +6,7 @@ from pliant.kernels._jit import REFEREE, kernel
 from pliant.kernels.algebra.quaternion import rotation_vector
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
-from pliant.kernels.flexible.body import first_moment, modal_energy, modal_momentum, strain_energy, weigh
+from pliant.kernels.flexible.body import first_moment, mass_and_bias, modal_energy, modal_momentum, strain_energy
 from pliant.kernels.forces.joints import seen
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import JointKind
@@ -23,7 +23,7 @@ def kinetic_energy(system, work, v):
         u, w, c, J = vec(x.v), vec(x.w), vec(body.c), sym(body.J)
         if body.flex >= 0:
             f = system.flexes[body.flex]
-            c, J, _, _ = weigh(system, work, f, w)
+            c, J, _, _ = mass_and_bias(system, work, f, w)
             linear, angular = modal_momentum(f, work.flex)
             total += dot(u, linear) + dot(w, angular) + modal_energy(f, work.flex)
         total += 0.5 * body.mass * dot(u, u) + dot(u, cross(w, c)) + 0.5 * dot(w, mul_sym(J, w))
@@ -98,7 +98,7 @@ def momenta(system, work, q, v, out):
             P, H = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             if body.flex >= 0:
                 f = system.flexes[body.flex]
-                c, J, _, _ = weigh(system, work, f, w)
+                c, J, _, _ = mass_and_bias(system, work, f, w)
                 P, H = modal_momentum(f, work.flex)
             P = mul(R, add(P, add(scale(body.mass, u), cross(w, c))))
             H = mul(R, add(H, add(mul_sym(J, w), cross(c, u))))

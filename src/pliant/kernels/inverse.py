@@ -1,11 +1,20 @@
-"""Inverse dynamics, O(n): the forces that a given acceleration needs. Recursive Newton-Euler [featherstone2008]."""
+"""Inverse dynamics, O(n): the forces that a given acceleration needs. Recursive Newton-Euler [featherstone2008].
+
+Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import FORWARD, STATE, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, put, scale, sub, vec
 from pliant.kernels.dynamics import settle_sticking
-from pliant.kernels.flexible.body import weigh
-from pliant.kernels.flexible.sections import modal_force
+from pliant.kernels.flexible.body import mass_and_bias
+from pliant.kernels.flexible.pool import (
+    add_modal_bias,
+    coupling,
+    modal_acceleration,
+    modal_bias,
+    modal_force,
+    modal_inertia,
+)
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.status import Status
@@ -15,27 +24,26 @@ call_state = STATE.call
 
 @routine
 def flexible_wrench(system, work, f):
-    """M (A, e') + h of a flexible body: force and moment returned, forces on its modes in pd."""
+    """M (A, e') + h of a flexible body: force and moment returned, forces on its modes in the modal bias."""
     body, x, flex = system.bodies[f.body], work.bodies[f.body], work.flex
-    c, J, force, moment = weigh(system, work, f, vec(x.w))
+    c, J, force, moment = mass_and_bias(system, work, f, vec(x.w))
     a, al = vec(x.a), vec(x.al)
     force = add(force, add(scale(body.mass, a), cross(al, c)))
     moment = add(moment, add(cross(c, a), mul_sym(J, al)))
     for j in range(f.m):
-        edot, at = flex[f.edot + j], f.rd + 6 * j
-        force = add(force, scale(edot, vec(flex[at:])))
-        moment = add(moment, scale(edot, vec(flex[at + 3 :])))
-        needed = dot(vec(flex[at:]), a) + dot(vec(flex[at + 3 :]), al)
+        edot, (mode_force, mode_moment) = modal_acceleration(f, flex, j), coupling(f, flex, j)
+        force, moment = add(force, scale(edot, mode_force)), add(moment, scale(edot, mode_moment))
+        needed = dot(mode_force, a) + dot(mode_moment, al)
         for l in range(f.m):
-            k = f.dd + (j * f.m + l if l <= j else l * f.m + j)
-            needed += flex[k] * flex[f.edot + l]
-        flex[f.pd + j] += needed
+            # the lower triangle is stored
+            needed += modal_inertia(f, flex, max(j, l), min(j, l)) * modal_acceleration(f, flex, l)
+        add_modal_bias(f, flex, j, needed)
     return force, moment
 
 
 @kernel
 def sum_wrenches(system, work, reaction):
-    """Reaction of every joint: inertia wrench minus external wrench, summed from the tips."""
+    """Reaction of every joint: inertia wrench minus external wrench (N1), summed from the tips (N2)."""
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         a, al, w, c, J = vec(x.a), vec(x.al), vec(x.w), vec(body.c), sym(body.J)
@@ -55,7 +63,7 @@ def sum_wrenches(system, work, reaction):
                 point = system.points[body.point]
                 f, at_section = system.flexes[point.flex], add(moment, cross(vec(x.o_E), force))
                 for j in range(f.m):
-                    work.flex[f.pd + j] += modal_force(work.flex, point.Lambda, j, force, at_section)
+                    add_modal_bias(f, work.flex, j, modal_force(point, work.flex, j, force, at_section))
             onto = reaction[body.parent]
             put(onto, add(vec(onto), force))
             put(onto[3:], add(vec(onto[3:]), add(moment, cross(vec(x.o), force))))
@@ -72,6 +80,7 @@ def inverse(system, work, t, q, v, vdot, tau, reaction):
         settle_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
     accelerate(system, work, vdot)
     sum_wrenches(system, work, reaction)
+    # (N3)
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         for k in range(body.n_v):
@@ -83,5 +92,5 @@ def inverse(system, work, t, q, v, vdot, tau, reaction):
             f = system.flexes[body.flex]
             for k in range(f.m):
                 j = body.v + body.n_v + k
-                tau[j] = work.flex[f.pd + k] - work.dofs[j].tau
+                tau[j] = modal_bias(f, work.flex, k) - work.dofs[j].tau
     return Status.OK

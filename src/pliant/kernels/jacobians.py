@@ -1,5 +1,5 @@
-"""Frames at one instant: placement, velocity, and the Jacobian J of (velocity, spin) = J v, column by column from the
-frame to the root. Axes: those of the world at the frame's origin, or (is_own) the frame's own."""
+"""Frames at one instant: placement, velocity, and the Jacobian J of (velocity, angular velocity) = J v, column by
+column from the frame to the root. Axes: those of the world at the frame's origin, or (is_own) the frame's own."""
 
 from pliant.kernels._jit import INTEGER, MATRICES, MATRIX, SYSTEM, WORK, Contract, kernel
 from pliant.kernels.algebra.vec3 import cross, mul_t, put, put_mat, sub
@@ -20,13 +20,13 @@ FRAME_MOTIONS = Contract(INTEGER(SYSTEM, WORK, INTEGER, INTEGER, MATRIX, MATRIX,
 
 
 @kernel
-def put_column(J, j, R, is_own, velocity, spin):
+def put_column(J, j, R, is_own, velocity, angular):
     """Column j, given in world axes; R: those of the frame."""
     if is_own:
-        velocity, spin = mul_t(R, velocity), mul_t(R, spin)
+        velocity, angular = mul_t(R, velocity), mul_t(R, angular)
     for k in range(3):
         J[k, j] = velocity[k]
-        J[3 + k, j] = spin[k]
+        J[3 + k, j] = angular[k]
 
 
 @kernel
@@ -37,13 +37,13 @@ def put_jacobian(system, work, frame, is_own, J):
     while i >= 0:
         body, x = system.bodies[i], work.bodies[i]
         if carrier >= 0:
-            # modes move and turn the section that carries what is outboard
+            # modes move and rotate the section that carries what is outboard
             for j in range(system.flexes[body.flex].m):
-                velocity, spin = mode_column(system, work, x, carrier, p_F, j)
-                put_column(J, body.v + body.n_v + j, R_F, is_own, velocity, spin)
+                velocity, angular = mode_column(system, work, x, carrier, p_F, j)
+                put_column(J, body.v + body.n_v + j, R_F, is_own, velocity, angular)
         for k in range(body.n_v):
-            velocity, spin = joint_column(body, x, p_F, k)
-            put_column(J, body.v + k, R_F, is_own, velocity, spin)
+            velocity, angular = joint_column(body, x, p_F, k)
+            put_column(J, body.v + k, R_F, is_own, velocity, angular)
         i, carrier = body.parent, body.point
 
 
@@ -62,22 +62,22 @@ def jacobians(system, work, frame, is_own, q, v, J):
 
 @kernel(FRAME_MOTIONS)
 def frame_motions(system, work, frame, is_own, q, v, out):
-    """out[row] = R_WF (9), p_WF (3); velocity, spin (6); J' v: their rates while vdot vanishes (6)."""
+    """out[row] = R_WF (9), p_WF (3); velocity, angular velocity (6); J' v: their rates while vdot vanishes (6)."""
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
         accelerate(system, work, work.still)
         R, p = frame_placement(system, work, frame)
-        velocity, spin = frame_velocity(system, work, frame)
-        bias, turning = frame_acceleration(system, work, frame)
+        velocity, angular = frame_velocity(system, work, frame)
+        bias, angular_bias = frame_acceleration(system, work, frame)
         if is_own:
             # d/dt (R^T u) = R^T (u' - w x u)
-            bias, turning = mul_t(R, sub(bias, cross(spin, velocity))), mul_t(R, turning)
-            velocity, spin = mul_t(R, velocity), mul_t(R, spin)
+            bias, angular_bias = mul_t(R, sub(bias, cross(angular, velocity))), mul_t(R, angular_bias)
+            velocity, angular = mul_t(R, velocity), mul_t(R, angular)
         put_mat(out[row], R)
         put(out[row, 9:], p)
         put(out[row, 12:], velocity)
-        put(out[row, 15:], spin)
+        put(out[row, 15:], angular)
         put(out[row, 18:], bias)
-        put(out[row, 21:], turning)
+        put(out[row, 21:], angular_bias)
     return 0

@@ -26,7 +26,7 @@ call_acceleration = ACCELERATION.call
 
 @kernel
 def put_motion(system, work, k, out):
-    """All of frame k on a body, world axes: R_WF, p, acceleration, spin, angular acceleration."""
+    """All of frame k on a body, world axes: R_WF, p, acceleration, angular velocity, angular acceleration."""
     R, p = frame_placement(system, work, k)
     a, al = frame_acceleration(system, work, k)
     put_mat(out, R)
@@ -59,7 +59,7 @@ def joint_force(system, work, q, v, quantity, j):
     if quantity == Quantity.MOTOR:
         return motor_force(system, work, j)
     if quantity == Quantity.DRIVE:
-        return work.dofs[j].drive
+        return work.dofs[j].constraint_force
     if quantity == Quantity.DAMPER:
         return -system.dofs[j].damping * seen_rate(system, v, j)
     if quantity == Quantity.FRICTION:
@@ -145,7 +145,7 @@ def look_at_row(system, work, t, y, inputs):
     for k in range(len(work.inputs)):
         work.inputs[k] = inputs[k]
     load_states(system, work, y)
-    if system.world[0].has_drives:
+    if system.world[0].has_prescribed:
         impose_motion(system, work, t, q, v)
     call_state(work.run[0].prepare, (system, work, t, q, v))
     place(system, work)

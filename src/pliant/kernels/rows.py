@@ -1,4 +1,4 @@
-"""The rows M vdot + row = tau of formulations that form a mass matrix, solved together."""
+"""The rows M vdot + row = tau of formulations that form a mass matrix, solved together; again: rows_response.py."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
@@ -12,8 +12,8 @@ def solve_rows(dofs, M, vdot):
     n = len(vdot)
     for j in range(n):
         dof = dofs[j]
-        vdot[j] = dof.motion_vdot if dof.is_driven else dof.tau - dof.row
-        if dof.is_driven:
+        vdot[j] = dof.motion_vdot if dof.is_prescribed else dof.tau - dof.row
+        if dof.is_prescribed:
             # the row becomes vdot_j = given
             for k in range(j):
                 M[j, k] = 0.0

@@ -33,7 +33,7 @@ class Articulated(Formulation):
     supports: ClassVar[frozenset[str]] = RIGID_TREE | {"flexible bodies", "acceleration"}
     cost: ClassVar[str] = "O(n)"
     reference: ClassVar[str] = "featherstone2008"
-    response: ClassVar[str] = "pliant.kernels.responses.articulated"
+    response: ClassVar[str] = "pliant.kernels.formulations.articulated_response"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class BoltzmannHamel(Formulation):
     supports: ClassVar[frozenset[str]] = RIGID_TREE | {"acceleration", "equations"}
     cost: ClassVar[str] = "O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise"
     reference: ClassVar[str] = "boltzmannhamel"
-    response: ClassVar[str] = "pliant.kernels.responses.dense"
+    response: ClassVar[str] = "pliant.kernels.rows_response"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class DeNOC(Formulation):
     supports: ClassVar[frozenset[str]] = RIGID_TREE | {"acceleration", "equations"}
     cost: ClassVar[str] = "O(n)"
     reference: ClassVar[str] = "denoc"
-    response: ClassVar[str] = "pliant.kernels.responses.denoc"
+    response: ClassVar[str] = "pliant.kernels.formulations.denoc_response"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class GibbsAppell(Formulation):
     supports: ClassVar[frozenset[str]] = RIGID_TREE | {"flexible bodies", "acceleration", "equations"}
     cost: ClassVar[str] = "O(n^2) matrix + O(n^3) solve"
     reference: ClassVar[str] = "gibbsappell"
-    response: ClassVar[str] = "pliant.kernels.responses.dense"
+    response: ClassVar[str] = "pliant.kernels.rows_response"
 
 
 FORMULATIONS: tuple[type[Formulation], ...] = (Articulated, BoltzmannHamel, DeNOC, GibbsAppell)

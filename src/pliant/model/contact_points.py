@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pliant.model.contacts import Contact
     from pliant.model.model import Model
 
-# joints that keep the child's origin at its seat
+# joints that keep the child's origin at its joint frame
 PINS = ("fixed", "revolute", "spherical", "universal")
 
 
@@ -47,10 +47,10 @@ def link_ends(model: Model) -> tuple[ContactPoint, ...]:
         far = _far_end(link.body)
         if far is None:
             continue
-        name, seat = link.body.name, link.seat
-        is_known = seat.body == "world" or any(
-            end.frame.body == seat.body
-            and np.allclose(end.frame.position, seat.position, atol=1e-9 * max(map(abs, far)))
+        name, frame = link.body.name, link.joint_frame
+        is_known = frame.body == "world" or any(
+            end.frame.body == frame.body
+            and np.allclose(end.frame.position, frame.position, atol=1e-9 * max(map(abs, far)))
             for end in ends
         )
         if not (is_known and link.joint.kind in PINS):

@@ -39,7 +39,9 @@ def mobility_problems(model: Model) -> Iterator[str]:
             yield _message(link, [link.joint.row.velocities[free[k]] for k in weak], rigid[i])
             return
         if link.parent >= 0:
-            X = _transform(link.seat.matrix @ R, np.array(link.seat.position) + link.seat.matrix @ p)
+            X = _transform(
+                link.joint_frame.matrix @ R, np.array(link.joint_frame.position) + link.joint_frame.matrix @ p
+            )
             IS = inertias[i] @ S[:, free]
             passed = X.T @ (inertias[i] - IS @ np.linalg.solve(felt, IS.T)) @ X
             # without this the antisymmetric part of rounding ruins long chains

@@ -30,7 +30,7 @@ class Link:
     body: Body | Beam
     joint: Joint
     parent: int  # row of the parent, -1 = world
-    seat: Frame  # of the joint on the parent
+    joint_frame: Frame  # of the joint, on the parent
     q: int  # first coordinate
     v: int  # first velocity
 
@@ -65,8 +65,8 @@ def find_frame(model: Model, place: str | Frame) -> Frame:
 def base_joint(base: Base, body: Body | Beam) -> Joint:
     """The joint of the body that no declared joint carries."""
     if base.kind == "fixed":
-        seat = Frame(body="world", position=base.position, attitude=base.attitude)
-        return Joint(name=body.name, kind="fixed", child=body.name, parent=seat)
+        frame = Frame(body="world", position=base.position, attitude=base.attitude)
+        return Joint(name=body.name, kind="fixed", child=body.name, parent=frame)
     R = attitude_matrix(base.attitude)
     if base.kind == "planar":
         velocity = R @ np.array(base.velocity)
@@ -85,10 +85,10 @@ def build_tree(model: Model) -> tuple[Link, ...]:
     """Parents before children, otherwise as declared. The model has been checked: no cycles, one joint per body."""
     carried = {joint.child: joint for joint in model.joints}
     joints = {body.name: carried.get(body.name) or base_joint(model.base, body) for body in model.bodies}
-    seats = {name: find_frame(model, joint.parent) for name, joint in joints.items()}
+    joint_frames = {name: find_frame(model, joint.parent) for name, joint in joints.items()}
     carries: dict[str, list[int]] = {}
     for number, body in enumerate(model.bodies):
-        carries.setdefault(seats[body.name].body, []).append(number)
+        carries.setdefault(joint_frames[body.name].body, []).append(number)
     links: list[Link] = []
     place = {"world": -1}
     ready = carries.get("world", [])  # in ascending order, which is a heap
@@ -97,9 +97,9 @@ def build_tree(model: Model) -> tuple[Link, ...]:
         body = model.bodies[heapq.heappop(ready)]
         for number in carries.get(body.name, ()):
             heapq.heappush(ready, number)
-        joint, seat = joints[body.name], seats[body.name]
+        joint, frame = joints[body.name], joint_frames[body.name]
         place[body.name] = len(links)
-        links.append(Link(body, joint, place[seat.body], seat, q, v))
+        links.append(Link(body, joint, place[frame.body], frame, q, v))
         q += len(joint.row.coordinates) + body.n_modes
         v += len(joint.row.velocities) + body.n_modes
     return tuple(links)
@@ -115,14 +115,14 @@ def column_names(links: tuple[Link, ...], of: str) -> tuple[str, ...]:
 
 
 def stays_in_plane(model: Model) -> bool:
-    """Whether every joint turns about z or slides in x-y, no seat tilts z, and no beam bends or twists out of x-y."""
+    """Whether joints rotate about z or slide in x-y, no joint frame tilts z, and no beam bends or twists out of x-y."""
     flat = {"fixed": lambda axis: True, "planar": lambda axis: True}
     flat |= {"revolute": lambda axis: axis[0] == axis[1] == 0.0, "prismatic": lambda axis: axis[2] == 0.0}
     for link in model.links:
         _, bends_z, _, twists = link.body.families
         if bends_z or twists or link.joint.kind not in flat or not flat[link.joint.kind](link.joint.axis or (0, 0, 1)):
             return False
-        R = link.seat.matrix
+        R = link.joint_frame.matrix
         if R[2, 2] != 1.0 or np.any(R[2, :2]) or np.any(R[:2, 2]):
             return False
     return True
@@ -145,11 +145,11 @@ def kept_velocities(model: Model, keep: Collection[str], what: str = "keep") -> 
 
 
 def model_size(model: Model) -> float:
-    """Longest way from a root to a mass centre along the seats of the joints [m]: what "small" means for lengths."""
+    """Longest way from a root to a mass centre along the joint frames [m]: what "small" means for lengths."""
     reach: list[float] = []
     size = 0.0
     for link in model.links:
-        before = reach[link.parent] + float(np.linalg.norm(link.seat.position)) if link.parent >= 0 else 0.0
+        before = reach[link.parent] + float(np.linalg.norm(link.joint_frame.position)) if link.parent >= 0 else 0.0
         reach.append(before)
         extent = (
             float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))

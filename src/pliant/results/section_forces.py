@@ -121,7 +121,7 @@ class _Outboard:
         asked += [(Quantity.REACTION, i) for i in children] + [(Quantity.LOAD, k) for k in loads]
         asked += [(Quantity.PUSH, k) for k, _, _ in pushes]
         self._rows = _output_rows(asked)
-        places = [*nodes, *(model.links[i].seat.position[0] for i in children)]
+        places = [*nodes, *(model.links[i].joint_frame.position[0] for i in children)]
         places += [load_frames[k].position[0] for k in loads] + [place for _, _, place in pushes]
         # what sits at the section itself counts as outboard
         self._is_outboard = np.array(places) >= x[:, None] - 1e-12 * beam.length

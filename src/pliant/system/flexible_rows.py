@@ -77,11 +77,11 @@ class FlexibleRows:
         return key
 
     def tilt(self, i: int, axis: Array) -> int:
-        """In the pool: turn of the first section of link i about an axis, per mode; -1 if there is none."""
+        """In the pool: rotation of the first section of link i about an axis, per mode; -1 if there is none."""
         if i not in self._beams:
             return -1
-        turn = axis @ point_values(*self._beams[i], 0.0).theta
-        return self._store(turn) if np.any(np.abs(turn) > 1e-12) else -1
+        rotation = axis @ point_values(*self._beams[i], 0.0).theta
+        return self._store(rotation) if np.any(np.abs(rotation) > 1e-12) else -1
 
     def finish(self) -> tuple[Any, Any, Array, dict[tuple[int, float], int]]:
         """FLEX rows, POINT rows, the pool, and the row of every section."""
@@ -100,6 +100,6 @@ class FlexibleRows:
                 point = points[row_of[key]]
                 point.flex, point.x = self.flex_of[i], here.position[0]
                 point.phi, point.H = self._store(here.phi), self._store(here.H)
-                point.theta = self._store(here.theta.sum(axis=0))  # each mode turns about one axis
+                point.theta = self._store(here.theta.sum(axis=0))  # each mode rotates about one axis
                 point.Lambda = self._reserve(6 * beam.n_modes)
         return flexes, points, np.concatenate([np.zeros(0), *self._pool]), row_of

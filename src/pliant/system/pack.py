@@ -60,12 +60,14 @@ def pack(model: Model) -> Packed:
     closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, frame_rows, touching)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
-    seats = {i: flexible.section(link.parent, link.seat.position[0]) for i, link in _on_beams(model, flexible)}
+    carriers = {
+        i: flexible.section(link.parent, link.joint_frame.position[0]) for i, link in _on_beams(model, flexible)
+    }
     frame_table, sections = _frame_table(model, frames, flexible)
     flexes, points, shapes, point_rows = flexible.finish()
     for k, key in sections.items():
         frame_table[k].point = point_rows[key]
-    bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in seats.items()})
+    bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in carriers.items()})
     system = System(
         world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z),
         bodies=bodies,
@@ -128,23 +130,23 @@ def _frame_table(model: Model, frames: list[Frame], flexible: FlexibleRows) -> t
     return table, sections
 
 
-def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, seats: dict[int, int]) -> Any:
+def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, carriers: dict[int, int]) -> Any:
     bodies = rows(len(model.links), tables.BODY)
     for i, (row, link) in enumerate(zip(bodies, model.links, strict=True)):
         body, joint = link.body, link.joint
         own = dofs[link.v_slice]
         row.parent, row.kind, row.q, row.v = link.parent, KIND[joint.kind], link.q, link.v
         row.n_q, row.n_v = len(joint.row.coordinates), len(joint.row.velocities)
-        row.is_driven, row.has_armature = np.any(own.motion >= 0), np.any(own.armature > 0)
+        row.is_prescribed, row.has_armature = np.any(own.motion >= 0), np.any(own.armature > 0)
         row.has_ball_spring = not joint.row.has_plain_rates and np.any(own.stiffness > 0)
         row.mass, row.com, row.c = body.total_mass, body.centre, body.total_mass * body.centre
         row.I, row.J = body.inertia_about_centre[UPPER], body.inertia_about_origin[UPPER]
-        row.flex, row.point = flexible.flex_of.get(i, -1), seats.get(i, -1)
-        row.p_PJ = link.seat.position if row.point < 0 else (0.0, *link.seat.position[1:])
+        row.flex, row.point = flexible.flex_of.get(i, -1), carriers.get(i, -1)
+        row.p_PJ = link.joint_frame.position if row.point < 0 else (0.0, *link.joint_frame.position[1:])
         if row.flex >= 0:  # the same integrals as all others of the body
             t = flexible.tables[i]
             row.mass, row.c, row.J = t.mass, t.c0, (t.J0 + t.Jr)[UPPER]
-        _place_joint(row, link.seat.matrix, joint)
+        _place_joint(row, link.joint_frame.matrix, joint)
     last_child = {link.parent: i for i, link in enumerate(model.links)}
     for i, row in enumerate(bodies):
         row.is_leaf, row.is_last_child = i not in last_child, last_child[int(row.parent)] == i
@@ -158,7 +160,7 @@ def joint_axis(joint: Joint) -> NDArray[np.float64]:
 
 
 def _place_joint(row: Any, R_PJ: NDArray[np.float64], joint: Joint) -> None:
-    """Seat and axis, and the three matrices of a turn about the axis."""
+    """Joint frame and axis, and the three matrices of a rotation about the axis."""
     axis = joint_axis(joint)
     x, y, z = axis
     along = np.outer(axis, axis)
@@ -187,7 +189,7 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: F
             row.motor = signals.add(given["motor"][k])
             row.motion = _motion_row(signals, given["motion"][k])
             row.input = inputs.get(link.v + k, -1)
-            row.tilt = flexible.tilt(i, joint_axis(joint)) if _is_turn(joint, k) else -1
+            row.tilt = flexible.tilt(i, joint_axis(joint)) if _is_about_axis(joint, k) else -1
             row.reach = 1.0 if _is_angle(joint, k) else size
         dofs.body[link.v_modes] = i
         # modes are the last to be made dependent on other coordinates
@@ -198,13 +200,13 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: F
 
 
 def _is_angle(joint: Joint, k: int) -> bool:
-    """Whether velocity k turns."""
+    """Whether velocity k is angular."""
     row = joint.row
     return row.angles[k] if row.has_plain_rates else k >= len(row.velocities) - 3
 
 
-def _is_turn(joint: Joint, k: int) -> bool:
-    """Whether velocity k turns the body about the joint's one axis."""
+def _is_about_axis(joint: Joint, k: int) -> bool:
+    """Whether velocity k rotates the body about the joint's one axis."""
     return joint.kind in ("revolute", "cylindrical", "planar") and joint.row.angles[k]
 
 
@@ -216,8 +218,8 @@ def _motion_row(signals: SignalRows, motion: Any) -> int:
 def _inputs(model: Model) -> dict[int, int]:
     """Velocity -> held command, in the order of the controllers and their joints."""
     by_name = {link.joint.name: link for link in model.links}
-    driven = [by_name[name] for controller in model.controllers for name in controller.joints]
-    velocities = [j for link in driven for j in range(link.v_slice.start, link.v_slice.stop)]
+    controlled = [by_name[name] for controller in model.controllers for name in controller.joints]
+    velocities = [j for link in controlled for j in range(link.v_slice.start, link.v_slice.stop)]
     return {j: k for k, j in enumerate(velocities)}
 
 
@@ -365,7 +367,7 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
             limits.dof >= 0,
         )
     )
-    row.has_drives = np.any(dofs.motion >= 0)
+    row.has_prescribed = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
     row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
     is_crossing = (events.limit < 0) & (events.contact < 0) & (events.site < 0)
@@ -381,5 +383,5 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
 def _is_spherical_chain(links: tuple[Link, ...], bodies: Any) -> bool:
     serial = all(link.parent == i - 1 for i, link in enumerate(links))
     kinds = [link.joint.kind for link in links]
-    plain = not np.any(bodies.has_armature) and not np.any(bodies.is_driven) and not np.any(bodies.flex >= 0)
+    plain = not np.any(bodies.has_armature) and not np.any(bodies.is_prescribed) and not np.any(bodies.flex >= 0)
     return serial and plain and kinds[0] in ("spherical", "floating") and all(kind == "spherical" for kind in kinds[1:])

@@ -44,7 +44,7 @@ class Power(IntEnum):
     MOTOR = 0
     DAMPER = 1
     LOAD = 2
-    DRIVE = 3  # prescribed motion
+    DRIVE = 3  # forces that enforce prescribed motion; its name makes work_drive of the results
     LIMIT = 4  # compliant stops, spring and damper together
     NORMAL = 5  # contacts, along the normal
     FRICTION = 6  # contacts, along the plane
@@ -71,13 +71,13 @@ class Quantity(IntEnum):
     REACTION = 5
     SPRING = 6
     MOTOR = 7
-    DRIVE = 8
+    DRIVE = 8  # force that enforces a prescribed motion; the word of model files
     DAMPER = 9
     LIMIT = 10
     FRICTION = 11  # in joints
     CONTACT = 12  # normal force, then tangential force [N] W, per point
     GAP = 13  # per point
-    MOTION = 14  # all of a frame: R_WF (9), p, acceleration, spin, angular acceleration; for forces in beams
+    MOTION = 14  # all of a frame: R_WF (9), p, acceleration, angular velocity and acceleration; for forces in beams
     LOAD = 15  # world components of a load; the same
     PUSH = 16  # force of a contact on its point and where it acts, world; the same
     LOOP = 17  # wrench by the first frame of a loop on the second, at its origin, in its axes
@@ -95,7 +95,7 @@ BODY = np.dtype(
         ("point", np.int64),  # row in points: the section of a flexible parent that carries the joint, -1 = none
         ("is_leaf", np.int64),  # no body hangs on it
         ("is_last_child", np.int64),  # the last of its parent's children, so the first met on the way inward
-        ("is_driven", np.int64),  # 1: some coordinate has a prescribed motion
+        ("is_prescribed", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
         # of a flexible body: undeformed, J with the inertia of its sections
@@ -104,10 +104,10 @@ BODY = np.dtype(
         ("J", np.float64, (6,)),  # inertia about the body origin [kg m^2] B
         ("com", np.float64, (3,)),  # mass centre [m] B
         ("I", np.float64, (6,)),  # inertia about the mass centre [kg m^2] B
-        ("R_PJ", np.float64, (9,)),  # joint seat in the parent (on a flexible parent: in the section)
+        ("R_PJ", np.float64, (9,)),  # joint frame on the parent (on a flexible parent: in the section)
         ("p_PJ", np.float64, (3,)),  # [m] P
-        ("axis", np.float64, (3,)),  # unit, J (and B: the axis is not turned by its own joint)
-        # a turn by angle a about the axis: R_PB = cos(a) R_cos + sin(a) R_sin + R_one
+        ("axis", np.float64, (3,)),  # unit, J (and B: its own joint does not rotate the axis)
+        # rotation by angle a about the axis: R_PB = cos(a) R_cos + sin(a) R_sin + R_one
         ("R_cos", np.float64, (9,)),
         ("R_sin", np.float64, (9,)),
         ("R_one", np.float64, (9,)),
@@ -122,7 +122,7 @@ DOF = np.dtype(
         ("motor", np.int64),  # signal row, -1 = none
         ("motion", np.int64),  # signal row of the prescribed motion, -1 = free
         ("input", np.int64),  # held controller command, -1 = none
-        ("tilt", np.int64),  # in shapes: turn of the first section about the axis per mode of the body, -1 = none
+        ("tilt", np.int64),  # in shapes: rotation of the first section about the axis per mode of the body, -1 = none
         ("stiffness", np.float64),  # [N/m, N m/rad]
         ("rest", np.float64),  # [m, rad]
         ("damping", np.float64),  # [N s/m, N m s/rad]
@@ -202,7 +202,7 @@ FLEX = np.dtype(
     align=True,
 )
 
-# A section of a flexible body: seat of a joint, or carrier of frames.
+# A section of a flexible body: it carries a joint or frames.
 POINT = np.dtype(
     [
         ("flex", np.int64),
@@ -275,7 +275,7 @@ WORLD = np.dtype(
         ("n_z", np.int64),
         ("has_plain_rates", np.int64),  # qdot = v throughout
         ("has_joint_forces", np.int64),  # springs, dampers, motors, limits, prescribed motion: any
-        ("has_drives", np.int64),  # some motion is prescribed
+        ("has_prescribed", np.int64),  # some motion is prescribed
         ("has_ball_springs", np.int64),
         ("needs_placement", np.int64),  # forces or events look at world placements
         ("has_frame_events", np.int64),

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
+from pliant.system.formulation_work import ARTICULATED_WORK, BOLTZMANN_HAMEL_WORK, DENOC_WORK, GIBBS_APPELL_WORK
 from pliant.system.loop_tables import CLOSING_WORK, LEG
 from pliant.system.tables import Power, System, rows
 
@@ -30,57 +31,22 @@ BODY_WORK = np.dtype(
         # filled by gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
-        # private to formulations/articulated.py; pf, pn of gibbs_appell.py too; all of denoc.py too (there in W, about
-        # mass centres: Mh, wrench, psi, 1/D, reduced joint force, what the free accelerations add)
-        ("A", np.float64, (6,)),  # articulated inertia, blocks vv, vw, ww
-        ("B", np.float64, (9,)),
-        ("C", np.float64, (6,)),
-        ("pf", np.float64, (3,)),  # bias wrench
-        ("pn", np.float64, (3,)),
-        ("Ev", np.float64, (18,)),  # U^T: one row (Ev, Ew) per velocity (spherical: l^-1 B^T)
-        ("Ew", np.float64, (18,)),
-        ("l", np.float64, (6,)),  # inverse pivots, zero where the motion is prescribed (spherical: the factor of C)
-        ("t", np.float64, (6,)),  # tau - S^T p' (spherical: l^-1 of it)
+        # filled by kinematics/tree.py: accelerate, or on its way out by formulations/articulated.py
         ("a", np.float64, (3,)),  # acceleration of the body origin minus gravity [m/s^2] B
         ("al", np.float64, (3,)),  # angular acceleration [rad/s^2] B
-        # private to formulations/boltzmann_hamel.py; all in B
-        ("g", np.float64, (3,)),  # gravity [m/s^2]
-        ("aJ", np.float64, (3,)),  # acceleration of the body origin [m/s^2]
-        ("wdot", np.float64, (3,)),  # rate of w [rad/s^2]
-        ("P", np.float64, (3,)),  # momentum of this body and all it carries [kg m/s]
-        ("H", np.float64, (3,)),  # the same, angular, about the body origin [kg m^2/s]
-        ("Pd", np.float64, (3,)),  # component rates of P and H, minus the external forces [N]
-        ("Hd", np.float64, (3,)),  # [N m]
-        # m_c, c_c, J_c of gibbs_appell.py too
-        ("m_c", np.float64),  # mass of this body and all it carries
-        ("c_c", np.float64, (3,)),  # its first moment [kg m]
-        ("J_c", np.float64, (6,)),  # its inertia about the body origin [kg m^2]
-        ("L", np.float64, (6,)),  # spherical chains: factor of A, and L^-1 (B, b)
-        ("Y", np.float64, (9,)),
-        ("b", np.float64, (3,)),
-        # private to formulations/gibbs_appell.py; all in B
-        ("bv", np.float64, (3,)),  # z with prescribed accelerations; at a root with gravity [m/s^2]
-        ("bw", np.float64, (3,)),  # [rad/s^2]
-        # private to formulations/denoc.py; all in W
-        ("Q", np.float64, (9,)),  # R_WB
-        ("d", np.float64, (3,)),  # from the body origin to the mass centre [m]
-        ("r", np.float64, (3,)),  # from the parent's mass centre to this one [m]
-        ("s", np.float64, (3,)),  # w x (w x d) [m/s^2]
-        ("td_v", np.float64, (3,)),  # rate of the twist while free accelerations vanish: mass centre [m/s^2]
-        ("td_w", np.float64, (3,)),  # [rad/s^2]
     ],
     align=True,
 )
 
 DOF_WORK = np.dtype(
     [
-        ("is_driven", np.int64),  # copies from the dofs table, so that formulations read one row
+        ("is_prescribed", np.int64),  # copies from the dofs table, so that formulations read one row
         ("armature", np.float64),
         ("tau", np.float64),  # gathered joint force [N, N m]; filled by gather.py
         ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
         ("motion_vdot", np.float64),  # prescribed acceleration; filled by gather.py
-        ("drive", np.float64),  # force that enforces the prescribed motion; filled by the formulation
-        ("row", np.float64),  # private to the running formulation: left side of its equation
+        ("constraint_force", np.float64),  # enforces the prescribed motion [N, N m]; filled by the formulation
+        ("row", np.float64),  # private to formulations that form a mass matrix: left side of its equation (B4, G7)
     ],
     align=True,
 )
@@ -199,8 +165,8 @@ class Work(NamedTuple):
     legs: Any  # one row per loop: those closed in closed form
     gram: Any  # (m, m) factor of W = A M^-1 A^T; this and the next three filled by closures/multipliers.py
     lift: Any  # (m, n_v) rows of M^-1 A^T
-    lanes: Any  # (n_v + 1, WIDTH) columns that kernels/responses turns into responses, and one row of W
-    body_lanes: Any  # (6 n_bodies, WIDTH) scratch of kernels/responses
+    lanes: Any  # (n_v + 1, WIDTH) columns that a RESPONSE kernel turns into M^-1 of them, and one row of W
+    body_lanes: Any  # (6 n_bodies, WIDTH) scratch of RESPONSE kernels
     closing_vectors: Any  # (6, m) rows of closures/dead_points.py
     held_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
     conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
@@ -214,13 +180,18 @@ class Work(NamedTuple):
     choice_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     kept_orders: Any
     inputs: Any  # held commands of the controllers [N, N m]
-    power: Any  # one per Power member [W]; filled by gather.py, DRIVE by dynamics.py
+    power: Any  # one per Power member [W]; filled by gather.py, DRIVE (of prescribed motion) by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
     vdot: Any
     still: Any  # (n_v) zeros
     reaction: Any  # (n_bodies, 6) wrench by the parent on the child, child axes; for outputs
     no_reaction: Any  # (0, 6): says that reactions are not wanted
     matrix: Any  # (n_v, n_v), private to the running formulation
+    # private to one formulation each, one row per body
+    articulated: Any
+    boltzmann_hamel: Any
+    gibbs_appell: Any
+    denoc: Any
 
 
 def room_for_lanes(n: int) -> Any:
@@ -250,7 +221,7 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     n_stick = _most_sticking(system)
     m = len(system.closings)
     dofs = rows(n_v, DOF_WORK)
-    dofs.is_driven = system.dofs.motion >= 0
+    dofs.is_prescribed = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
     closings = rows(m, CLOSING_WORK)
     closings.e = system.closings.e  # stays there where points meet
@@ -304,4 +275,8 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         reaction=np.zeros((n_bodies, 6)),
         no_reaction=np.zeros((0, 6)),
         matrix=np.zeros((n_v, n_v)),
+        articulated=rows(n_bodies, ARTICULATED_WORK),
+        boltzmann_hamel=rows(n_bodies, BOLTZMANN_HAMEL_WORK),
+        gibbs_appell=rows(n_bodies, GIBBS_APPELL_WORK),
+        denoc=rows(n_bodies, DENOC_WORK),
     )

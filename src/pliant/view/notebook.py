@@ -61,7 +61,7 @@ def model_html(model: Model) -> str:
             f"{link.body.total_mass:.6g}",
             link.joint.name if link.joint.kind != "fixed" or link.joint in model.joints else "",
             link.joint.kind,
-            link.seat.name or link.seat.body,
+            link.joint_frame.name or link.joint_frame.body,
         )
         for link in model.links
     ]

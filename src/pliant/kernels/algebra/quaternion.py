@@ -47,13 +47,13 @@ def rotation_vector(q, i):
 
 
 @kernel
-def quaternion_turn(q, i, turn, out):
-    """out = q[i:i+4] after a turn (axis times angle) in child axes."""
-    half = 0.5 * math.sqrt(dot(turn, turn))
+def rotate_quaternion(q, i, rotation, out):
+    """out = q[i:i+4] after a rotation (axis times angle) in child axes."""
+    half = 0.5 * math.sqrt(dot(rotation, rotation))
     # sin(half) / angle, whose limit at 0 is 1/2
     s = 0.5 * math.sin(half) / half if half > 1e-8 else 0.5
     c = math.cos(half)
-    a, b, d = s * turn[0], s * turn[1], s * turn[2]
+    a, b, d = s * rotation[0], s * rotation[1], s * rotation[2]
     x, y, z, w = q[i], q[i + 1], q[i + 2], q[i + 3]
     out[i] = x * c + w * a + y * d - z * b
     out[i + 1] = y * c + w * b + z * a - x * d
@@ -62,13 +62,13 @@ def quaternion_turn(q, i, turn, out):
 
 
 @kernel
-def turn_mean(turn, u):
-    """Mean of R(s turn) u over s = 0 .. 1: the way along u in axes that turn meanwhile."""
-    square = dot(turn, turn)
+def mean_rotated(rotation, u):
+    """Mean of R(s rotation) u over s = 0 .. 1: the way along u in axes that rotate meanwhile."""
+    square = dot(rotation, rotation)
     angle = math.sqrt(square)
     if angle > 1e-3:
         first, second = (1.0 - math.cos(angle)) / square, (angle - math.sin(angle)) / (square * angle)
     else:
         first, second = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
-    across = cross(turn, u)
-    return add(u, add(scale(first, across), scale(second, cross(turn, across))))
+    across = cross(rotation, u)
+    return add(u, add(scale(first, across), scale(second, cross(rotation, across))))

@@ -38,7 +38,7 @@ def mul_sym(s, a):
 
 
 @kernel
-def turn_sym(R, s):
+def rotate_sym(R, s):
     """R s R^T"""
     T = matmul(R, (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]))
     return (

@@ -135,6 +135,6 @@ def matmul_t(a, b):
 
 
 @kernel
-def turn_mat(R, b):
+def rotate_mat(R, b):
     """R b R^T"""
     return matmul_t(matmul(R, b), R)

@@ -94,7 +94,7 @@ def pivot_fully(system, work):
     for k in range(m):
         rows[k] = k
     for j in range(n):
-        columns[j], ease = j, 0.0 if work.dofs[j].is_driven else system.dofs[j].ease
+        columns[j], ease = j, 0.0 if work.dofs[j].is_prescribed else system.dofs[j].ease
         for k in range(m):
             F[k, j] = work.conditions[k, j] * ease / system.closings[k].scale
     rank, first = 0, 0.0

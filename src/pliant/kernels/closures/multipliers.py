@@ -1,7 +1,7 @@
 """Multipliers of closed loops beside everything else that acts, over any formulation.
 
 A vdot + A' v = -2 s rate - s^2 value (s = 0: no Baumgarte term), vdot = vdot of the open tree + M^-1 A^T lambda, with
-M^-1 from the factors of the formulation (kernels/responses). Only the conditions that independent.py has chosen have
+M^-1 from the factors of the formulation (its RESPONSE kernel). Only the conditions that independent.py has chosen have
 multipliers; those of redundant ones are zero.
 """
 
@@ -132,7 +132,7 @@ def close(system, work, q, v, vdot, reaction):
         put_conditions_jacobian(system, work, q)
     choose_now(system, work)
     status = find_multipliers(system, work, q, v, vdot)
-    if status == OK and (len(reaction) > 0 or system.world[0].has_drives):
+    if status == OK and (len(reaction) > 0 or system.world[0].has_prescribed):
         push_multipliers(system, work, 1.0)
         status = call_acceleration(work.run[0].open_formulation, (system, work, q, v, vdot, reaction))
         push_multipliers(system, work, -1.0)

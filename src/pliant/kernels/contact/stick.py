@@ -271,7 +271,7 @@ def solve(system, work, q, v, vdot, reaction):
         if status != OK:
             return status
         apply_stick_forces(system, work, v)
-        if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_drives:
+        if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_prescribed:
             for i in range(n):
                 for j in range(len(vdot)):
                     vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]

@@ -1,111 +1,153 @@
 """Sections of a flexible body: place, attitude, velocity and acceleration where joints, frames and forces sit.
 
 Angles (bx, by, bz) of the section; its rotation is Rz Ry Rx, exact. u = Rz e_y, t = Rz Ry e_x: the axes of by and bx.
-Lambda, six numbers per mode: velocity and angular velocity of the section per modal rate, body axes."""
+Lambda, six numbers per mode: velocity and angular velocity of the section per modal rate, body axes.
+Numbers in brackets: docs/equations.md."""
 
 import math
 
 from pliant.kernels._jit import kernel, routine
-from pliant.kernels.algebra.vec3 import add, cross, dot, mat, matmul, mul, put, put_mat, scale, vec
+from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, put, put_mat, scale, vec
+from pliant.kernels.flexible.pool import (
+    modal_acceleration,
+    modal_coordinate,
+    modal_force,
+    modal_rate,
+    put_section_mode,
+    section_mode,
+    shape_angle,
+    shape_value,
+    shortening_at,
+)
+
+STILL = (0.0, 0.0, 0.0)
 
 
 @routine
 def move_sections(system, work, f):
-    """All sections of a body whose v, w are known. After bend."""
+    """All sections of a body whose v, w are known. After update_modal_state."""
     for k in range(f.first_point, f.end_point):
         move_section(system, work, f, k)
 
 
 @kernel
-def move_section(system, work, f, k):
-    point, y, x, shapes = system.points[k], work.points[k], work.flex, system.shapes
-    phi, theta, L = point.phi, point.theta, point.Lambda
-    v, w = vec(work.bodies[f.body].v), vec(work.bodies[f.body].w)
-    sx, sy, sz, dx, dy, dz, fall = point.x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+def section_angles(f, point, shapes, flex):
+    """Theta_p d and Theta_p e, as (bx, by, bz) and their rates."""
     bx, by, bz, rx, ry, rz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(f.n_y):
-        d, e = x[f.d + j], x[f.e + j]
-        sy, dy = sy + shapes[phi + j] * d, dy + shapes[phi + j] * e
-        bz, rz = bz + shapes[theta + j] * d, rz + shapes[theta + j] * e
-        put(x[L + 6 * j :], (0.0, shapes[phi + j], 0.0))
-        put(x[L + 6 * j + 3 :], (0.0, 0.0, shapes[theta + j]))
-    cz, sn = math.cos(bz), math.sin(bz)
-    u = (-sn, cz, 0.0)
-    R = (cz, -sn, 0.0, sn, cz, 0.0, 0.0, 0.0, 1.0)
+        theta = shape_angle(point, shapes, j)
+        bz, rz = bz + theta * modal_coordinate(f, flex, j), rz + theta * modal_rate(f, flex, j)
     for j in range(f.n_y, f.n_b):
-        d, e = x[f.d + j], x[f.e + j]
-        sz, dz = sz + shapes[phi + j] * d, dz + shapes[phi + j] * e
-        by, ry = by + shapes[theta + j] * d, ry + shapes[theta + j] * e
-        put(x[L + 6 * j :], (0.0, 0.0, shapes[phi + j]))
-        put(x[L + 6 * j + 3 :], scale(shapes[theta + j], u))
-    t = (cz, sn, 0.0)
-    if f.n_b > f.n_y:
-        c, s = math.cos(by), math.sin(by)
-        R = matmul(R, (c, 0.0, s, 0.0, 1.0, 0.0, -s, 0.0, c))
-        t = (cz * c, sn * c, -s)
-    for j in range(f.n_b, f.n_3):
-        sx, dx = sx + shapes[phi + j] * x[f.d + j], dx + shapes[phi + j] * x[f.e + j]
-        put(x[L + 6 * j :], (shapes[phi + j], 0.0, 0.0))
-        put(x[L + 6 * j + 3 :], (0.0, 0.0, 0.0))
+        theta = shape_angle(point, shapes, j)
+        by, ry = by + theta * modal_coordinate(f, flex, j), ry + theta * modal_rate(f, flex, j)
     for j in range(f.n_3, f.m):
-        bx, rx = bx + shapes[theta + j] * x[f.d + j], rx + shapes[theta + j] * x[f.e + j]
-        put(x[L + 6 * j :], (0.0, 0.0, 0.0))
-        put(x[L + 6 * j + 3 :], scale(shapes[theta + j], t))
+        theta = shape_angle(point, shapes, j)
+        bx, rx = bx + theta * modal_coordinate(f, flex, j), rx + theta * modal_rate(f, flex, j)
+    return (bx, by, bz), (rx, ry, rz)
+
+
+@kernel
+def section_rotation(f, angles):
+    """(F12): Rz Ry Rx, u and t; no trigonometry for families of modes that are absent."""
+    cz, sz = math.cos(angles[2]), math.sin(angles[2])
+    R, u, t = (cz, -sz, 0.0, sz, cz, 0.0, 0.0, 0.0, 1.0), (-sz, cz, 0.0), (cz, sz, 0.0)
+    if f.n_b > f.n_y:
+        c, s = math.cos(angles[1]), math.sin(angles[1])
+        R = matmul(R, (c, 0.0, s, 0.0, 1.0, 0.0, -s, 0.0, c))
+        t = (cz * c, sz * c, -s)
     if f.m > f.n_3:
-        c, s = math.cos(bx), math.sin(bx)
+        c, s = math.cos(angles[0]), math.sin(angles[0])
         R = matmul(R, (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
+    return R, u, t
+
+
+@kernel
+def put_section_modes(f, point, shapes, flex, u, t):
+    """(F11, F12): columns of Lambda without shortening."""
+    for j in range(f.n_y):
+        put_section_mode(
+            point, flex, j, (0.0, shape_value(point, shapes, j), 0.0), (0.0, 0.0, shape_angle(point, shapes, j))
+        )
+    for j in range(f.n_y, f.n_b):
+        put_section_mode(
+            point, flex, j, (0.0, 0.0, shape_value(point, shapes, j)), scale(shape_angle(point, shapes, j), u)
+        )
+    for j in range(f.n_b, f.n_3):
+        put_section_mode(point, flex, j, (shape_value(point, shapes, j), 0.0, 0.0), STILL)
+    for j in range(f.n_3, f.m):
+        put_section_mode(point, flex, j, STILL, scale(shape_angle(point, shapes, j), t))
+
+
+@kernel
+def section_place(f, point, shapes, flex):
+    """(F11): s_p, S_p e and -e^T H_p e; shortening is put into Lambda."""
+    sx, sy, sz, dx, dy, dz, fall = point.x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(f.n_y):
+        phi = shape_value(point, shapes, j)
+        sy, dy = sy + phi * modal_coordinate(f, flex, j), dy + phi * modal_rate(f, flex, j)
+    for j in range(f.n_y, f.n_b):
+        phi = shape_value(point, shapes, j)
+        sz, dz = sz + phi * modal_coordinate(f, flex, j), dz + phi * modal_rate(f, flex, j)
+    for j in range(f.n_b, f.n_3):
+        phi = shape_value(point, shapes, j)
+        sx, dx = sx + phi * modal_coordinate(f, flex, j), dx + phi * modal_rate(f, flex, j)
     if f.n_r > 0:
-        # x_f = -1/2 d^T H d
         for j in range(f.n_b):
-            Hd, He = 0.0, 0.0
+            d, e, Hd, He = modal_coordinate(f, flex, j), modal_rate(f, flex, j), 0.0, 0.0
             for l in range(f.n_b):
-                h = shapes[point.H + j * f.n_b + l]
-                Hd, He = Hd + h * x[f.d + l], He + h * x[f.e + l]
-            sx, dx, fall = sx - 0.5 * x[f.d + j] * Hd, dx - x[f.e + j] * Hd, fall - x[f.e + j] * He
-            x[L + 6 * j] = -Hd
-    s_p, rate = (sx, sy, sz), (dx, dy, dz)
-    spin = add((0.0, 0.0, rz), add(scale(ry, u), scale(rx, t)))
-    sweep = cross(w, s_p)
-    put(y.s, s_p)
+                H = shortening_at(f, point, shapes, j, l)
+                Hd, He = Hd + H * modal_coordinate(f, flex, l), He + H * modal_rate(f, flex, l)
+            sx, dx, fall = sx - 0.5 * d * Hd, dx - e * Hd, fall - e * He
+            flex[point.Lambda + 6 * j] = -Hd
+    return (sx, sy, sz), (dx, dy, dz), fall
+
+
+@kernel
+def move_section(system, work, f, k):
+    point, y, flex, shapes = system.points[k], work.points[k], work.flex, system.shapes
+    v, w = vec(work.bodies[f.body].v), vec(work.bodies[f.body].w)
+    angles, (rx, ry, rz) = section_angles(f, point, shapes, flex)
+    R, u, t = section_rotation(f, angles)
+    put_section_modes(f, point, shapes, flex, u, t)
+    s, rate, fall = section_place(f, point, shapes, flex)
+    # (F13)
+    relative = add((0.0, 0.0, rz), add(scale(ry, u), scale(rx, t)))
+    swept = cross(w, s)
+    put(y.s, s)
     put_mat(y.R, R)
-    put(y.v, add(v, add(sweep, rate)))
-    put(y.w, add(w, spin))
-    put(y.gv, add(cross(w, add(sweep, scale(2.0, rate))), (fall, 0.0, 0.0)))
-    # e_z x u = -(cos bz, sin bz, 0)
-    turning = add(scale(-rz * ry, (cz, sn, 0.0)), cross(add((0.0, 0.0, rz), scale(ry, u)), scale(rx, t)))
-    put(y.gw, add(cross(w, spin), turning))
+    put(y.v, add(v, add(swept, rate)))
+    put(y.w, add(w, relative))
+    # (F14)
+    put(y.gv, add(cross(w, add(swept, scale(2.0, rate))), (fall, 0.0, 0.0)))
+    # (F15), with e_z x u = -(cos bz, sin bz, 0)
+    own = add(scale(-rz * ry, (u[1], -u[0], 0.0)), cross(add((0.0, 0.0, rz), scale(ry, u)), scale(rx, t)))
+    put(y.gw, add(cross(w, relative), own))
 
 
 @routine
 def accelerate_sections(system, work, f):
-    """a, al of all sections of a body whose a, al and modal accelerations (edot) are known. After move_sections."""
+    """a, al of all sections of a body whose a, al and modal accelerations are known. After move_sections."""
     a, al = vec(work.bodies[f.body].a), vec(work.bodies[f.body].al)
     for k in range(f.first_point, f.end_point):
-        y, x, L = work.points[k], work.flex, system.points[k].Lambda
+        y, point = work.points[k], system.points[k]
         a_p, al_p = add(a, add(cross(al, vec(y.s)), vec(y.gv))), add(al, vec(y.gw))
         for j in range(f.m):
-            edot = x[f.edot + j]
-            a_p = add(a_p, scale(edot, vec(x[L + 6 * j :])))
-            al_p = add(al_p, scale(edot, vec(x[L + 6 * j + 3 :])))
+            edot, (velocity, angular_velocity) = modal_acceleration(f, work.flex, j), section_mode(point, work.flex, j)
+            a_p, al_p = add(a_p, scale(edot, velocity)), add(al_p, scale(edot, angular_velocity))
         put(y.a, a_p)
         put(y.al, al_p)
 
 
 @kernel
-def modal_force(x, L, j, force, moment):
-    """Force on mode j by a wrench at the section with Lambda at L: Lambda_j . (f, n)."""
-    return dot(vec(x[L + 6 * j :]), force) + dot(vec(x[L + 6 * j + 3 :]), moment)
-
-
-@kernel
-def push_section(system, work, k, force, moment):
-    """Add a wrench at section k (body axes) to the external wrench of its body and to the forces on its modes."""
-    f = system.flexes[system.points[k].flex]
+def apply_section_wrench(system, work, k, force, moment):
+    """(F16): add a wrench at section k (body axes) to the external wrench of its body and the forces on its modes."""
+    point = system.points[k]
+    f = system.flexes[point.flex]
     body, y, b = work.bodies[f.body], work.points[k], system.bodies[f.body]
     put(body.f, add(vec(body.f), force))
     put(body.n, add(vec(body.n), add(moment, cross(vec(y.s), force))))
     for j in range(f.m):
-        work.dofs[b.v + b.n_v + j].tau += modal_force(work.flex, system.points[k].Lambda, j, force, moment)
+        work.dofs[b.v + b.n_v + j].tau += modal_force(point, work.flex, j, force, moment)
 
 
 @kernel

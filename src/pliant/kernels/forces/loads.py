@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, vec
-from pliant.kernels.flexible.sections import push_section, section_offset
+from pliant.kernels.flexible.sections import apply_section_wrench, section_offset
 from pliant.system.tables import Power
 
 
@@ -31,10 +31,10 @@ def load_section(system, work, frame, value, is_couple):
     """A force or couple (body axes) at a frame on a section; its power."""
     section = work.points[frame.point]
     if is_couple:
-        push_section(system, work, frame.point, (0.0, 0.0, 0.0), value)
+        apply_section_wrench(system, work, frame.point, (0.0, 0.0, 0.0), value)
         return dot(value, vec(section.w))
     moment = cross(section_offset(work, frame.point, vec(frame.p_BF)), value)
-    push_section(system, work, frame.point, value, moment)
+    apply_section_wrench(system, work, frame.point, value, moment)
     return dot(value, vec(section.v)) + dot(moment, vec(section.w))
 
 

@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul_t, put, sub, vec
-from pliant.kernels.flexible.sections import push_section, section_offset
+from pliant.kernels.flexible.sections import apply_section_wrench, section_offset
 
 
 @kernel
@@ -21,7 +21,7 @@ def turn(system, work, frame, couple):
     x = work.bodies[body]
     n = mul_t(mat(x.R_WB), couple)
     if point >= 0:
-        push_section(system, work, point, (0.0, 0.0, 0.0), n)
+        apply_section_wrench(system, work, point, (0.0, 0.0, 0.0), n)
         return
     put(x.n, add(vec(x.n), n))
 
@@ -39,7 +39,7 @@ def push_at(system, work, frame, force):
     else:
         f = mul_t(mat(x.R_WB), force)
     if point >= 0:
-        push_section(system, work, point, f, cross(section_offset(work, point, p), f))
+        apply_section_wrench(system, work, point, f, cross(section_offset(work, point, p), f))
         return
     put(x.f, add(vec(x.f), f))
     put(x.n, add(vec(x.n), cross(p, f)))
@@ -56,7 +56,7 @@ def push(system, work, frame, force, location):
     f = mul_t(R, force)
     arm = mul_t(R, sub(location, vec(x.p_WB)))
     if point >= 0:
-        push_section(system, work, point, f, cross(sub(arm, vec(work.points[point].s)), f))
+        apply_section_wrench(system, work, point, f, cross(sub(arm, vec(work.points[point].s)), f))
         return
     put(x.f, add(vec(x.f), f))
     put(x.n, add(vec(x.n), cross(arm, f)))

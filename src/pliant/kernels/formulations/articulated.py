@@ -1,24 +1,13 @@
-"""Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base.
+"""Forward dynamics, O(n), by articulated bodies: every joint kind, fixed and floating base [featherstone2008].
 
-I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; s = (sv, sw) a column of S.
-The modes of a flexible body are eliminated before its joint (articulated_modes.py).
-A joint with several velocities is passed one velocity at a time (ball joints by half solves), so every update is
-symmetric and nothing is ever symmetrised: long spherical chains keep their digits [boltzmannhamel]."""
+I = (A, B; B^T, C) spatial inertia in blocks vv, vw, ww; p = (pf, pn) bias wrench; a, al: acceleration, gravity counted
+as an upward acceleration of the world. One way in, from the tips to the root, eliminates the modes of every body
+(articulated_modes.py) and then its joint (articulated_joints.py); one way out finds the accelerations. Planar models
+take articulated_planar.py. Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import ACCELERATION, kernel
 from pliant.kernels.algebra.spatial import shift_inertia
-from pliant.kernels.algebra.sym3 import (
-    add_sym,
-    cholesky3,
-    lower_solve,
-    minus_outer,
-    minus_square,
-    mul_sym,
-    put_sym,
-    sym,
-    turn_sym,
-    upper_solve,
-)
+from pliant.kernels.algebra.sym3 import add_sym, mul_sym, put_sym, rotate_sym, sym
 from pliant.kernels.algebra.vec3 import (
     add,
     add_mat,
@@ -29,25 +18,27 @@ from pliant.kernels.algebra.vec3 import (
     mul_t,
     put,
     put_mat,
+    rotate_mat,
     scale,
     sub,
-    turn_mat,
     vec,
 )
 from pliant.kernels.flexible.sections import accelerate_sections
-from pliant.kernels.formulations.articulated_modes import give_modes, pass_modes, put_own_modes, solve_modes
+from pliant.kernels.formulations.articulated_joints import eliminate_joint, solve_joint
+from pliant.kernels.formulations.articulated_modes import (
+    add_to_modes,
+    eliminate_modes,
+    put_flexible_inertia,
+    solve_modes,
+)
 from pliant.kernels.formulations.articulated_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
-from pliant.system.tables import JointKind
-
-ZERO_SYM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def own(body, x):
-    """M_i and h_i - external."""
+def body_inertia(body, x):
+    """(A1): I and p of a rigid body alone."""
     w, c, J, m = vec(x.w), vec(body.c), sym(body.J), body.mass
     A = (m, 0.0, 0.0, m, 0.0, m)
     B = (0.0, c[2], -c[1], -c[2], 0.0, c[0], c[1], -c[0], 0.0)
@@ -55,108 +46,48 @@ def own(body, x):
 
 
 @kernel
-def gathered(x):
-    """I and p gathered so far."""
-    return sym(x.A), mat(x.B), sym(x.C), vec(x.pf), vec(x.pn)
+def articulated_inertia(scratch):
+    """I and p of a body and all it carries, as far as gathered."""
+    return sym(scratch.A), mat(scratch.B), sym(scratch.C), vec(scratch.pf), vec(scratch.pn)
 
 
 @kernel
-def put_gathered(x, A, B, C, pf, pn):
-    put_sym(x.A, A)
-    put_mat(x.B, B)
-    put_sym(x.C, C)
-    put(x.pf, pf)
-    put(x.pn, pn)
+def put_articulated_inertia(scratch, A, B, C, pf, pn):
+    put_sym(scratch.A, A)
+    put_mat(scratch.B, B)
+    put_sym(scratch.C, C)
+    put(scratch.pf, pf)
+    put(scratch.pn, pn)
 
 
 @kernel
-def pass_spherical(work, body, x, A, B, C, pf, pn):
-    """A ball joint without armature: the rotational blocks of Ia vanish exactly. is_ok = False if C is not positive."""
-    l = cholesky3(C)
-    put_sym(x.l, l)
-    j = body.v
-    tau = (work.dofs[j].tau, work.dofs[j + 1].tau, work.dofs[j + 2].tau)
-    t = lower_solve(l, sub(tau, pn))
-    put(x.t, t)
-    # rows of B are the columns of U_v: Y = l^-1 B^T
-    y0 = lower_solve(l, (B[0], B[1], B[2]))
-    y1 = lower_solve(l, (B[3], B[4], B[5]))
-    y2 = lower_solve(l, (B[6], B[7], B[8]))
-    put(x.Ev, y0)
-    put(x.Ev[3:], y1)
-    put(x.Ev[6:], y2)
-    Aa = (
-        A[0] - dot(y0, y0),
-        A[1] - dot(y0, y1),
-        A[2] - dot(y0, y2),
-        A[3] - dot(y1, y1),
-        A[4] - dot(y1, y2),
-        A[5] - dot(y2, y2),
-    )
-    return l[0] > 0.0, Aa, ZERO_MAT, ZERO_SYM, add(pf, (dot(y0, t), dot(y1, t), dot(y2, t))), tau
-
-
-@kernel
-def pass_velocity(work, body, x, k, A, B, C, pf, pn):
-    """One velocity of a joint: U = I s, d = 1 / s^T U, Ia = I - d U U^T, pa = p + d t U."""
-    dof = work.dofs[body.v + k]
-    sv, sw = subspace_column(body, x, k)
-    Uv = add(mul_sym(A, sv), mul(B, sw))
-    Uw = add(mul_t(B, sv), mul_sym(C, sw))
-    pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
-    # a prescribed velocity needs no inertia and passes everything on
-    is_ok = pivot > 0.0 or dof.is_driven != 0
-    d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
-    t = dof.tau - dot(sv, pf) - dot(sw, pn)
-    put(x.Ev[3 * k :], Uv)
-    put(x.Ew[3 * k :], Uw)
-    x.l[k] = d
-    x.t[k] = t
-    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
-    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
-
-
-@kernel
-def pass_revolute(work, body, x, A, B, C, pf, pn):
-    """pass_velocity for s = (0, axis)."""
-    dof = work.dofs[body.v]
-    axis = vec(body.axis)
-    Uv, Uw = mul(B, axis), mul_sym(C, axis)
-    pivot = dot(axis, Uw) + dof.armature
-    is_ok = pivot > 0.0 or dof.is_driven != 0
-    d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
-    t = dof.tau - dot(axis, pn)
-    put(x.Ev, Uv)
-    put(x.Ew, Uw)
-    x.l[0] = d
-    x.t[0] = t
-    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
-    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
-
-
-@kernel
-def give_to_parent(system, work, body, parent, x, y, A, B, C, pf, pn):
-    """Turn Ia, pa into parent axes, shift to the parent's origin, add.
+def add_to_parent(system, work, i, A, B, C, pf, pn):
+    """(A7): rotate Ia, pa of body i into parent axes, shift to the parent's origin, add.
 
     The child that is met first adds to the parent's own inertia."""
+    body, x = system.bodies[i], work.bodies[i]
     R, o = mat(x.R), vec(x.o)
-    A, B, C = turn_sym(R, A), turn_mat(R, B), turn_sym(R, C)
+    A, B, C = rotate_sym(R, A), rotate_mat(R, B), rotate_sym(R, C)
     pf, pn = mul(R, pf), mul(R, pn)
     if body.point >= 0:
         o = vec(x.o_E)
     B, C = shift_inertia(A, B, C, o)
     pn = add(pn, cross(o, pf))
     if body.point >= 0:
-        give_modes(system, work, body.point, A, B, C, pf, pn)
+        add_to_modes(system, work, body.point, A, B, C, pf, pn)
         s = vec(work.points[body.point].s)
         B, C = shift_inertia(A, B, C, s)
         pn = add(pn, cross(s, pf))
-    A0, B0, C0, f0, n0 = own(parent, y) if body.is_last_child and parent.flex < 0 else gathered(y)
-    put_gathered(y, add_sym(A0, A), add_mat(B0, B), add_sym(C0, C), add(f0, pf), add(n0, pn))
+    parent, scratch = system.bodies[body.parent], work.articulated[body.parent]
+    if body.is_last_child and parent.flex < 0:
+        A0, B0, C0, f0, n0 = body_inertia(parent, work.bodies[body.parent])
+    else:
+        A0, B0, C0, f0, n0 = articulated_inertia(scratch)
+    put_articulated_inertia(scratch, add_sym(A0, A), add_mat(B0, B), add_sym(C0, C), add(f0, pf), add(n0, pn))
 
 
 @kernel
-def add_drive(work, body, x, a, al):
+def add_prescribed(work, body, x, a, al):
     """Prescribed accelerations of a joint, which are part of the bias."""
     for k in range(body.n_v):
         sv, sw = subspace_column(body, x, k)
@@ -167,50 +98,46 @@ def add_drive(work, body, x, a, al):
 
 
 @kernel
-def inward(system, work, keeps_all):
+def sweep_inward(system, work, keeps_all):
     """From the tips to the root. Returns False and names the body if a pivot is not positive.
 
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for k in range(len(system.flexes)):
-        put_own_modes(system, work, k)
+        put_flexible_inertia(system, work, k)
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, x = system.bodies[i], work.bodies[i]
+        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
         zv, zw = vec(x.zv), vec(x.zw)
-        if body.is_driven:
-            zv, zw = add_drive(work, body, x, zv, zw)
-        if body.flex >= 0 and not pass_modes(system, work, body.flex):
+        if body.is_prescribed:
+            zv, zw = add_prescribed(work, body, x, zv, zw)
+        if body.flex >= 0 and not eliminate_modes(system, work, body.flex):
             work.run[0].body = i
             return False
-        A, B, C, pf, pn = own(body, x) if body.is_leaf and body.flex < 0 else gathered(x)
-        if body.is_leaf and (keeps_all or body.is_driven):
-            put_gathered(x, A, B, C, pf, pn)
+        if body.is_leaf and body.flex < 0:
+            A, B, C, pf, pn = body_inertia(body, x)
+        else:
+            A, B, C, pf, pn = articulated_inertia(scratch)
+        if body.is_leaf and (keeps_all or body.is_prescribed):
+            put_articulated_inertia(scratch, A, B, C, pf, pn)
+        # (A3)
         pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))
         pn = add(pn, add(mul_t(B, zv), mul_sym(C, zw)))
-        is_ok = True
-        if body.kind == JointKind.REVOLUTE:
-            is_ok, A, B, C, pf, pn = pass_revolute(work, body, x, A, B, C, pf, pn)
-        elif body.kind == JointKind.SPHERICAL and not body.has_armature:
-            is_ok, A, B, C, pf, pn = pass_spherical(work, body, x, A, B, C, pf, pn)
-        else:
-            for k in range(body.n_v):
-                is_good, A, B, C, pf, pn = pass_velocity(work, body, x, k, A, B, C, pf, pn)
-                is_ok = is_ok and is_good
+        is_ok, A, B, C, pf, pn = eliminate_joint(work, body, x, scratch, A, B, C, pf, pn)
         if not is_ok:
             work.run[0].body = i
             return False
         if body.parent >= 0:
-            y = work.bodies[body.parent]
-            give_to_parent(system, work, body, system.bodies[body.parent], x, y, A, B, C, pf, pn)
+            add_to_parent(system, work, i, A, B, C, pf, pn)
     return True
 
 
 @kernel
-def outward(system, work, vdot):
-    """Accelerations from the root to the tips; gravity is an upward acceleration of the world."""
+def sweep_outward(system, work, vdot):
+    """Accelerations from the root to the tips."""
     g = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        R, o, j = mat(x.R), vec(x.o), body.v
+        R, o = mat(x.R), vec(x.o)
+        # (A8)
         if body.parent < 0:
             a, al = mul_t(R, scale(-1.0, g)), ZERO
         else:
@@ -222,21 +149,10 @@ def outward(system, work, vdot):
                 a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
             a = mul_t(R, add(a, cross(al, o)))
             al = mul_t(R, al)
-        if body.kind == JointKind.SPHERICAL and not body.has_armature:
-            l, t = sym(x.l), vec(x.t)
-            # u' = l^-T (t - Y a) - al, because E_w = l^T
-            y = sub(t, add(add(scale(a[0], vec(x.Ev)), scale(a[1], vec(x.Ev[3:]))), scale(a[2], vec(x.Ev[6:]))))
-            u = sub(upper_solve(l, y), al)
-            put(vdot[j:], u)
-            al = add(al, u)
-        else:
-            for k in range(body.n_v - 1, -1, -1):
-                u = x.l[k] * (x.t[k] - dot(vec(x.Ev[3 * k :]), a) - dot(vec(x.Ew[3 * k :]), al))
-                vdot[j + k] = u
-                sv, sw = subspace_column(body, x, k)
-                a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
-        if body.is_driven:
-            a, al = add_drive(work, body, x, a, al)
+        a, al = solve_joint(body, x, work.articulated[i], a, al, vdot)
+        if body.is_prescribed:
+            a, al = add_prescribed(work, body, x, a, al)
+        # (A11)
         put(x.a, add(a, vec(x.zv)))
         put(x.al, add(al, vec(x.zw)))
         if body.flex >= 0:
@@ -245,27 +161,28 @@ def outward(system, work, vdot):
 
 
 @kernel
-def transmitted(x):
-    """Wrench of the joint on the body: I A + p with the articulated inertia of the body, modes eliminated."""
+def joint_wrench(x, scratch):
+    """(A12): wrench of the joint on the body, I A + p with the articulated inertia of the body, modes eliminated."""
     a, al = vec(x.a), vec(x.al)
-    force = add(vec(x.pf), add(mul_sym(sym(x.A), a), mul(mat(x.B), al)))
-    moment = add(vec(x.pn), add(mul_t(mat(x.B), a), mul_sym(sym(x.C), al)))
+    force = add(vec(scratch.pf), add(mul_sym(sym(scratch.A), a), mul(mat(scratch.B), al)))
+    moment = add(vec(scratch.pn), add(mul_t(mat(scratch.B), a), mul_sym(sym(scratch.C), al)))
     return force, moment
 
 
 @kernel
-def close_drives(system, work, vdot):
-    """Accelerations and drive forces of the prescribed coordinates."""
+def put_constraint_forces(system, work, vdot):
+    """(A13): accelerations of the prescribed coordinates and the forces that enforce them."""
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        if body.is_driven:
-            force, moment = transmitted(x)
+        if body.is_prescribed:
+            force, moment = joint_wrench(x, work.articulated[i])
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
-                if dof.is_driven:
+                if dof.is_prescribed:
                     vdot[body.v + k] = dof.motion_vdot
                     sv, sw = subspace_column(body, x, k)
-                    dof.drive = dot(sv, force) + dot(sw, moment) + dof.armature * dof.motion_vdot - dof.tau
+                    needed = dot(sv, force) + dot(sw, moment)
+                    dof.constraint_force = needed + dof.armature * dof.motion_vdot - dof.tau
 
 
 @kernel(ACCELERATION)
@@ -273,13 +190,13 @@ def articulated(system, work, q, v, vdot, reaction):
     # out-of-plane reactions exist in planar models too: they need all six components
     if system.world[0].uses_planar and len(reaction) == 0:
         return Status.OK if solve_planar(system, work, vdot) else Status.SINGULAR
-    if not inward(system, work, len(reaction) > 0):
+    if not sweep_inward(system, work, len(reaction) > 0):
         return Status.SINGULAR
-    outward(system, work, vdot)
-    if system.world[0].has_drives:
-        close_drives(system, work, vdot)
+    sweep_outward(system, work, vdot)
+    if system.world[0].has_prescribed:
+        put_constraint_forces(system, work, vdot)
     for i in range(len(reaction)):
-        force, moment = transmitted(work.bodies[i])
+        force, moment = joint_wrench(work.bodies[i], work.articulated[i])
         put(reaction[i], force)
         put(reaction[i, 3:], moment)
     return Status.OK

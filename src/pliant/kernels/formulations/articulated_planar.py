@@ -1,10 +1,12 @@
 """The recursion of articulated.py for models that stay in the x-y plane: three components instead of six.
 
-I = (A, b; b^T, C): A symmetric 2x2 as (xx, xy, yy), b the coupling of translation and turn, C about the origin;
-p = (px, py, n). Stored in the same work fields: x.A[0:3], x.B[0:2], x.C[0], x.pf[0:2], x.pn[0]."""
+I = (A, b; b^T, C): A symmetric 2x2 as (xx, xy, yy), b the coupling of translation and rotation, C about the origin;
+p = (px, py, n). In the scratch row they are the entries of the spatial blocks that do not vanish.
+Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.kinematics.planar import planar_column
+from pliant.kernels.pivot import invert_pivot
 
 
 @kernel
@@ -15,102 +17,115 @@ def times(I, sx, sy, sw):
 
 
 @kernel
-def own_planar(body, x):
-    """M_i and h_i - external."""
+def body_inertia(body, x):
+    """(A1): I and p of a body alone."""
     m, cx, cy, w2 = body.mass, body.c[0], body.c[1], x.w[2] * x.w[2]
     I = (m, 0.0, m, -cy, cx, body.J[5])
     return I, (-w2 * cx - x.f[0], -w2 * cy - x.f[1], -x.n[2])
 
 
 @kernel
-def gathered_planar(x):
-    """I and p gathered so far."""
-    I = (x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0])
-    return I, (x.pf[0], x.pf[1], x.pn[0])
+def articulated_inertia(scratch):
+    """I and p of a body and all it carries, as far as gathered."""
+    A, B = scratch.A, scratch.B
+    return (A[0], A[1], A[3], B[2], B[5], scratch.C[5]), (scratch.pf[0], scratch.pf[1], scratch.pn[2])
 
 
 @kernel
-def put_planar(x, I, p):
-    x.A[0], x.A[1], x.A[2], x.B[0], x.B[1], x.C[0] = I
-    x.pf[0], x.pf[1], x.pn[0] = p
+def put_articulated_inertia(scratch, I, p):
+    A, B = scratch.A, scratch.B
+    A[0], A[1], A[3], B[2], B[5], scratch.C[5] = I
+    scratch.pf[0], scratch.pf[1], scratch.pn[2] = p
 
 
 @kernel
-def pass_planar(work, body, x, k, I, p):
-    """One velocity of a joint: U = I s, d = 1 / s^T U, Ia = I - d U U^T, pa = p + d t U."""
+def eliminate_velocity(work, body, x, scratch, k, I, p):
+    """(A4, A5): one velocity of a joint."""
     dof = work.dofs[body.v + k]
     sx, sy, sw = planar_column(body, x, k)
     Ux, Uy, Uw = times(I, sx, sy, sw)
-    pivot = sx * Ux + sy * Uy + sw * Uw + dof.armature
-    d = 1.0 / pivot if pivot > 0.0 and not dof.is_driven else 0.0
+    is_ok, d = invert_pivot(dof, sx * Ux + sy * Uy + sw * Uw + dof.armature)
     t = dof.tau - sx * p[0] - sy * p[1] - sw * p[2]
-    x.Ev[3 * k], x.Ev[3 * k + 1], x.Ew[3 * k], x.l[k], x.t[k] = Ux, Uy, Uw, d, t
+    U = scratch.U
+    U[6 * k], U[6 * k + 1], U[6 * k + 5], scratch.inverse_pivot[k], scratch.t[k] = Ux, Uy, Uw, d, t
     Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
     xx, xy, yy, bx, by, C = I
     I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
-    return pivot > 0.0 or dof.is_driven != 0, I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
+    return is_ok, I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
 
 
 @kernel
-def give_planar(body, parent, x, y, I, p):
-    """Turn into parent axes, shift to the parent's origin (k = e_z x o: b' = b + A k, C' = C + 2 k.b + k.A k), add.
-
-    The child that is met first adds to the parent's own inertia."""
+def rotate_and_shift(x, I, p):
+    """(A7): into parent axes, then to the parent's origin: k = e_z x o, b' = b + A k, C' = C + 2 k.b + k.A k."""
     c, s = x.R[0], x.R[3]
     xx, xy, yy, bx, by, C = I
     cc, cs, ss = c * c, c * s, s * s
-    bend = 2.0 * cs * xy
-    xx, yy, xy = cc * xx - bend + ss * yy, ss * xx + bend + cc * yy, cs * (xx - yy) + (cc - ss) * xy
+    mixed = 2.0 * cs * xy
+    xx, yy, xy = cc * xx - mixed + ss * yy, ss * xx + mixed + cc * yy, cs * (xx - yy) + (cc - ss) * xy
     bx, by = c * bx - s * by, s * bx + c * by
     px, py = c * p[0] - s * p[1], s * p[0] + c * p[1]
     ox, oy = x.o[0], x.o[1]
     Akx, Aky = xy * ox - xx * oy, yy * ox - xy * oy
     C += ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx)
-    n = p[2] + ox * py - oy * px
-    I, p = own_planar(parent, y) if body.is_last_child else gathered_planar(y)
-    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
-    put_planar(y, I, (p[0] + px, p[1] + py, p[2] + n))
+    return (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, p[2] + ox * py - oy * px)
 
 
 @kernel
-def driven_planar(work, body, x):
-    """Prescribed acceleration of a joint."""
+def add_to_parent(system, work, i, I, p):
+    """(A7). The child that is met first adds to the parent's own inertia."""
+    body = system.bodies[i]
+    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = rotate_and_shift(work.bodies[i], I, p)
+    scratch = work.articulated[body.parent]
+    if body.is_last_child:
+        I, p = body_inertia(system.bodies[body.parent], work.bodies[body.parent])
+    else:
+        I, p = articulated_inertia(scratch)
+    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
+    put_articulated_inertia(scratch, I, (p[0] + px, p[1] + py, p[2] + n))
+
+
+@kernel
+def prescribed_acceleration(work, body, x):
+    """Of a joint; zero where the motion is free."""
     ax, ay, al = 0.0, 0.0, 0.0
     for k in range(body.n_v):
         sx, sy, sw = planar_column(body, x, k)
-        vdot = work.dofs[body.v + k].motion_vdot
-        ax, ay, al = ax + vdot * sx, ay + vdot * sy, al + vdot * sw
+        u = work.dofs[body.v + k].motion_vdot
+        ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
     return ax, ay, al
 
 
 @kernel
-def inward_planar(system, work):
+def sweep_inward(system, work):
+    """Returns False and names the body if a pivot is not positive."""
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, x = system.bodies[i], work.bodies[i]
+        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
-        I, p = own_planar(body, x) if body.is_leaf else gathered_planar(x)
-        if body.is_driven:
+        I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
+        if body.is_prescribed:
             if body.is_leaf:
-                put_planar(x, I, p)
-            ax, ay, al = driven_planar(work, body, x)
+                put_articulated_inertia(scratch, I, p)
+            ax, ay, al = prescribed_acceleration(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al
+        # (A3)
         Iz = times(I, zx, zy, zw)
         p = (p[0] + Iz[0], p[1] + Iz[1], p[2] + Iz[2])
         for k in range(body.n_v):
-            is_ok, I, p = pass_planar(work, body, x, k, I, p)
+            is_ok, I, p = eliminate_velocity(work, body, x, scratch, k, I, p)
             if not is_ok:
                 work.run[0].body = i
                 return False
         if body.parent >= 0:
-            give_planar(body, system.bodies[body.parent], x, work.bodies[body.parent], I, p)
+            add_to_parent(system, work, i, I, p)
     return True
 
 
 @kernel
-def outward_planar(system, work, vdot):
+def sweep_outward(system, work, vdot):
     g = system.world[0].gravity
     for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
+        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+        # (A8)
         c, s = x.R[0], x.R[3]
         px, py, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
@@ -119,39 +134,42 @@ def outward_planar(system, work, vdot):
             px, py = parent.a[0] - al * x.o[1], parent.a[1] + al * x.o[0]
         ax, ay = c * px + s * py, c * py - s * px
         for k in range(body.n_v - 1, -1, -1):
-            u = x.l[k] * (x.t[k] - x.Ev[3 * k] * ax - x.Ev[3 * k + 1] * ay - x.Ew[3 * k] * al)
+            # (A9)
+            Ux, Uy, Uw = scratch.U[6 * k], scratch.U[6 * k + 1], scratch.U[6 * k + 5]
+            u = scratch.inverse_pivot[k] * (scratch.t[k] - Ux * ax - Uy * ay - Uw * al)
             vdot[body.v + k] = u
             sx, sy, sw = planar_column(body, x, k)
             ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
-        if body.is_driven:
-            dx, dy, dw = driven_planar(work, body, x)
+        if body.is_prescribed:
+            dx, dy, dw = prescribed_acceleration(work, body, x)
             ax, ay, al = ax + dx, ay + dy, al + dw
+        # (A11)
         x.a[0], x.a[1], x.al[2] = ax + x.zv[0], ay + x.zv[1], al
 
 
 @kernel
-def close_planar_drives(system, work, vdot):
-    """Accelerations and drive forces of the prescribed coordinates."""
+def put_constraint_forces(system, work, vdot):
+    """(A12, A13): accelerations of the prescribed coordinates and the forces that enforce them."""
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        if body.is_driven:
-            I, p = gathered_planar(x)
+        if body.is_prescribed:
+            I, p = articulated_inertia(work.articulated[i])
             f = times(I, x.a[0], x.a[1], x.al[2])
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
-                if dof.is_driven:
+                if dof.is_prescribed:
                     vdot[body.v + k] = dof.motion_vdot
                     sx, sy, sw = planar_column(body, x, k)
                     needed = sx * (f[0] + p[0]) + sy * (f[1] + p[1]) + sw * (f[2] + p[2])
-                    dof.drive = needed + dof.armature * dof.motion_vdot - dof.tau
+                    dof.constraint_force = needed + dof.armature * dof.motion_vdot - dof.tau
 
 
 @kernel
 def solve_planar(system, work, vdot):
-    """vdot and drives; False if a pivot is not positive."""
-    if not inward_planar(system, work):
+    """vdot and constraint forces of prescribed motions; False if a pivot is not positive."""
+    if not sweep_inward(system, work):
         return False
-    outward_planar(system, work, vdot)
-    if system.world[0].has_drives:
-        close_planar_drives(system, work, vdot)
+    sweep_outward(system, work, vdot)
+    if system.world[0].has_prescribed:
+        put_constraint_forces(system, work, vdot)
     return True

@@ -1,16 +1,15 @@
 """Decoupled natural orthogonal complement: twists T v, T = N_l N_d; any joints, trees, ground and space, O(n) [denoc].
 
-All in world axes and about mass centres, so nothing is turned on the way. Body i, parent j, velocity k of its joint:
+All in world axes and about mass centres, so nothing is rotated on the way. Body i, parent j, velocity k of its joint:
     t_i = B_ij t_j + sum_k p_k v_k,   B_ij = (1, 0; -[r], 1) for [omega; v],   r: from mass centre j to mass centre i
-    I = N_d^T N_l^T M N_l N_d = U D U^T by reverse Gaussian elimination, from the tips, last velocity first:
-    psi_k = Mh p_k, D_k = p_k.psi_k + armature, Mh <- Mh - psi_k psi_k^T / D_k;  Mh_j = M_j + sum_i B_ij^T Mh_i B_ij
-    u_lk = (B_il p_l).psi_k / D_k for velocities l of the same joint before k and of those further inboard
+    I = N_d^T N_l^T M N_l N_d = U D U^T by reverse Gaussian elimination, from the tips, last velocity first.
 The velocities of one joint make a block pivot, itself factorised as U D U^T. Mh = (A, B; B^T, C): blocks vv, vw, ww.
-Then U D U^T vdot = tau - N_d^T N_l^T w takes one way in (U) and one way out (U^T), w the wrenches without vdot."""
+Then U D U^T vdot = tau - N_d^T N_l^T w takes one way in (U) and one way out (U^T), w the wrenches without vdot.
+Planar models take denoc_planar.py. Numbers in brackets: docs/equations.md, section DeNOC."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
 from pliant.kernels.algebra.spatial import shift_inertia
-from pliant.kernels.algebra.sym3 import add_sym, minus_outer, minus_square, mul_sym, put_sym, sym, turn_sym
+from pliant.kernels.algebra.sym3 import add_sym, minus_outer, minus_square, mul_sym, put_sym, rotate_sym, sym
 from pliant.kernels.algebra.vec3 import (
     add,
     add_mat,
@@ -29,84 +28,109 @@ from pliant.kernels.algebra.vec3 import (
 from pliant.kernels.formulations.denoc_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import move
+from pliant.kernels.pivot import invert_pivot
 from pliant.system.status import Status
 
 ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def column(body, x, k):
-    """p_k, a column of N_d, as (angular, linear)."""
+def twist_column(body, x, scratch, k):
+    """p_k, a column of N_d, as (angular, linear) (D1)."""
     sv, sw = subspace_column(body, x, k)
-    pw = mul(mat(x.Q), sw)
-    return pw, add(mul(mat(x.Q), sv), cross(pw, vec(x.d)))
+    pw = mul(mat(scratch.Q), sw)
+    return pw, add(mul(mat(scratch.Q), sv), cross(pw, vec(scratch.d)))
 
 
 @kernel
-def times(x, w, v):
+def times(scratch, w, v):
     """Mh t as (moment, force)."""
-    B = mat(x.B)
-    return add(mul_sym(sym(x.C), w), mul_t(B, v)), add(mul(B, w), mul_sym(sym(x.A), v))
+    B = mat(scratch.B)
+    return add(mul_sym(sym(scratch.C), w), mul_t(B, v)), add(mul(B, w), mul_sym(sym(scratch.A), v))
 
 
 @kernel
-def put_own(body, x, Q, w, gravity, part):
-    """M_i, and wrench M t' + M' t - external, with that part (0 or 1) of the gathered forces."""
-    m, I, f = body.mass, sym(body.I), vec(x.f)
-    C = turn_sym(Q, I)
-    put_sym(x.A, (m, 0.0, 0.0, m, 0.0, m))
-    put_mat(x.B, ZERO_MAT)
-    put_sym(x.C, C)
-    put(x.pf, sub(scale(m, sub(vec(x.td_v), gravity)), mul(Q, scale(part, f))))
+def put_body_inertia(body, x, scratch, gravity, part):
+    """(D3): M_i, and wrench M t' + M' t - external, with that part (0 or 1) of the gathered forces."""
+    m, I, f, w, Q = body.mass, sym(body.I), vec(x.f), vec(x.w), mat(scratch.Q)
+    C = rotate_sym(Q, I)
+    put_sym(scratch.A, (m, 0.0, 0.0, m, 0.0, m))
+    put_mat(scratch.B, ZERO_MAT)
+    put_sym(scratch.C, C)
+    put(scratch.wrench_f, sub(scale(m, sub(vec(scratch.tdot_v), gravity)), mul(Q, scale(part, f))))
     external = scale(part, sub(vec(x.n), cross(vec(body.com), f)))
-    put(x.pn, add(mul_sym(C, vec(x.td_w)), mul(Q, sub(cross(w, mul_sym(I, w)), external))))
+    moment = mul(Q, sub(cross(w, mul_sym(I, w)), external))
+    put(scratch.wrench_n, add(mul_sym(C, vec(scratch.tdot_w)), moment))
+
+
+@kernel
+def known_acceleration(work, body, x, part):
+    """Across the joint, B: velocity terms z and that part of prescribed accelerations."""
+    zv, zw = vec(x.zv), vec(x.zw)
+    if body.is_prescribed:
+        for k in range(body.n_v):
+            sv, sw = subspace_column(body, x, k)
+            # zero where the motion is free
+            vdot = part * work.dofs[body.v + k].motion_vdot
+            zv, zw = add(zv, scale(vdot, sv)), add(zw, scale(vdot, sw))
+    return zv, zw
 
 
 @routine
 def put_twist_rates(system, work, part):
-    """Outward: t' = B t'_j + B' t_j + P' v of every body, with that part of prescribed accelerations; own M and w."""
+    """(D2), outward: t' of every body, with that part of prescribed accelerations; its own M and w."""
     gravity = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
-        Q, com, w, zv, zw = mat(x.R), vec(body.com), vec(x.w), vec(x.zv), vec(x.zw)
-        if body.is_driven:
-            for k in range(body.n_v):
-                sv, sw = subspace_column(body, x, k)
-                # zero where the motion is free
-                vdot = part * work.dofs[body.v + k].motion_vdot
-                zv, zw = add(zv, scale(vdot, sv)), add(zw, scale(vdot, sw))
+        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        Q, com, w = mat(x.R), vec(body.com), vec(x.w)
+        zv, zw = known_acceleration(work, body, x, part)
         r, tv, tw = ZERO, ZERO, ZERO
         if body.parent >= 0:
-            y = work.bodies[body.parent]
-            tv, tw = sub(vec(y.td_v), vec(y.s)), vec(y.td_w)
-            r = sub(mul(mat(y.Q), vec(x.o)), vec(y.d))
-            Q = matmul(mat(y.Q), Q)
-        d, spin = mul(Q, com), cross(w, cross(w, com))
+            parent = work.denoc[body.parent]
+            tv, tw = sub(vec(parent.tdot_v), vec(parent.s)), vec(parent.tdot_w)
+            r = sub(mul(mat(parent.Q), vec(x.o)), vec(parent.d))
+            Q = matmul(mat(parent.Q), Q)
+        d, s = mul(Q, com), cross(w, cross(w, com))
         r = add(r, d)
-        put_mat(x.Q, Q)
-        put(x.d, d)
-        put(x.r, r)
+        put_mat(scratch.Q, Q)
+        put(scratch.d, d)
+        put(scratch.r, r)
         # z is that of the origins: the way to and from the mass centres adds w x (w x d)
-        put(x.s, mul(Q, spin))
-        put(x.td_w, add(tw, mul(Q, zw)))
-        put(x.td_v, add(add(tv, cross(tw, r)), mul(Q, add(add(zv, cross(zw, com)), spin))))
-        put_own(body, x, Q, w, gravity, part)
+        put(scratch.s, mul(Q, s))
+        put(scratch.tdot_w, add(tw, mul(Q, zw)))
+        put(scratch.tdot_v, add(add(tv, cross(tw, r)), mul(Q, add(add(zv, cross(zw, com)), s))))
+        put_body_inertia(body, x, scratch, gravity, part)
 
 
 @kernel
-def eliminate(dof, x, k, pw, pv, A, B, C, n, f):
-    """One velocity: psi and D of its column, Mh and the wrench without it. First returned: whether D is positive."""
+def eliminate_velocity(dof, scratch, k, pw, pv, A, B, C, n, f):
+    """One velocity: Mh and the wrench without it. First returned: whether D is positive."""
+    # (D4)
     psi_w, psi_v = add(mul_sym(C, pw), mul_t(B, pv)), add(mul(B, pw), mul_sym(A, pv))
-    D = dot(pw, psi_w) + dot(pv, psi_v) + dof.armature
-    # a prescribed velocity is no unknown and needs no inertia
-    l = 1.0 / D if D > 0.0 and not dof.is_driven else 0.0
-    t = dof.tau - dot(pw, n) - dot(pv, f)
-    put(x.Ew[3 * k :], psi_w)
-    put(x.Ev[3 * k :], psi_v)
-    x.l[k] = l
-    x.t[k] = t
-    A, B, C = minus_square(A, psi_v, l), minus_outer(B, psi_v, psi_w, l), minus_square(C, psi_w, l)
-    return D > 0.0 or dof.is_driven != 0, A, B, C, add(n, scale(l * t, psi_w)), add(f, scale(l * t, psi_v))
+    is_ok, inverse = invert_pivot(dof, dot(pw, psi_w) + dot(pv, psi_v) + dof.armature)
+    # (D6)
+    tau = dof.tau - dot(pw, n) - dot(pv, f)
+    put(scratch.psi[6 * k :], psi_w)
+    put(scratch.psi[6 * k + 3 :], psi_v)
+    scratch.inverse_D[k] = inverse
+    scratch.tau_hat[k] = tau
+    # (D5)
+    A = minus_square(A, psi_v, inverse)
+    B = minus_outer(B, psi_v, psi_w, inverse)
+    C = minus_square(C, psi_w, inverse)
+    return is_ok, A, B, C, add(n, scale(inverse * tau, psi_w)), add(f, scale(inverse * tau, psi_v))
+
+
+@kernel
+def add_to_parent(scratch, onto, A, B, C, n, f):
+    """(D7)"""
+    r = vec(scratch.r)
+    B, C = shift_inertia(A, B, C, r)
+    put_sym(onto.A, add_sym(sym(onto.A), A))
+    put_mat(onto.B, add_mat(mat(onto.B), B))
+    put_sym(onto.C, add_sym(sym(onto.C), C))
+    put(onto.wrench_n, add(vec(onto.wrench_n), add(n, cross(r, f))))
+    put(onto.wrench_f, add(vec(onto.wrench_f), f))
 
 
 @routine
@@ -115,65 +139,62 @@ def sweep_inward(system, work, eliminates):
 
     Returns False and names the body if a pivot is not positive."""
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, x = system.bodies[i], work.bodies[i]
-        A, B, C, n, f = sym(x.A), mat(x.B), sym(x.C), vec(x.pn), vec(x.pf)
+        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        A, B, C = sym(scratch.A), mat(scratch.B), sym(scratch.C)
+        n, f = vec(scratch.wrench_n), vec(scratch.wrench_f)
         if eliminates:
             for k in range(body.n_v - 1, -1, -1):
-                pw, pv = column(body, x, k)
-                is_ok, A, B, C, n, f = eliminate(work.dofs[body.v + k], x, k, pw, pv, A, B, C, n, f)
+                pw, pv = twist_column(body, x, scratch, k)
+                dof = work.dofs[body.v + k]
+                is_ok, A, B, C, n, f = eliminate_velocity(dof, scratch, k, pw, pv, A, B, C, n, f)
                 if not is_ok:
                     work.run[0].body = i
                     return False
         if body.parent >= 0:
-            y, r = work.bodies[body.parent], vec(x.r)
-            B, C = shift_inertia(A, B, C, r)
-            put_sym(y.A, add_sym(sym(y.A), A))
-            put_mat(y.B, add_mat(mat(y.B), B))
-            put_sym(y.C, add_sym(sym(y.C), C))
-            put(y.pn, add(vec(y.pn), add(n, cross(r, f))))
-            put(y.pf, add(vec(y.pf), f))
+            add_to_parent(scratch, work.denoc[body.parent], A, B, C, n, f)
     return True
 
 
 @kernel
 def sweep_outward(system, work, vdot):
-    """vdot, and mu: what the free accelerations add to t'."""
+    """(D8): vdot, and mu."""
     for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
+        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
         mw, mv = ZERO, ZERO
         if body.parent >= 0:
-            y = work.bodies[body.parent]
-            mw = vec(y.al)
-            mv = add(vec(y.a), cross(mw, vec(x.r)))
+            parent = work.denoc[body.parent]
+            mw = vec(parent.mu_w)
+            mv = add(vec(parent.mu_v), cross(mw, vec(scratch.r)))
         for k in range(body.n_v):
-            u = x.l[k] * (x.t[k] - dot(vec(x.Ew[3 * k :]), mw) - dot(vec(x.Ev[3 * k :]), mv))
+            psi_w, psi_v = vec(scratch.psi[6 * k :]), vec(scratch.psi[6 * k + 3 :])
+            u = scratch.inverse_D[k] * (scratch.tau_hat[k] - dot(psi_w, mw) - dot(psi_v, mv))
             vdot[body.v + k] = u
-            pw, pv = column(body, x, k)
+            pw, pv = twist_column(body, x, scratch, k)
             mw, mv = add(mw, scale(u, pw)), add(mv, scale(u, pv))
-        put(x.al, mw)
-        put(x.a, mv)
+        put(scratch.mu_w, mw)
+        put(scratch.mu_v, mv)
 
 
 @kernel
-def transmitted(x):
-    """Wrench of the joint on the body, (moment, force) at its mass centre: Mh mu + the wrench without mu."""
-    n, f = times(x, vec(x.al), vec(x.a))
-    return add(vec(x.pn), n), add(vec(x.pf), f)
+def joint_wrench(scratch):
+    """(D9): wrench of the joint on the body, (moment, force) at its mass centre."""
+    n, f = times(scratch, vec(scratch.mu_w), vec(scratch.mu_v))
+    return add(vec(scratch.wrench_n), n), add(vec(scratch.wrench_f), f)
 
 
 @kernel
-def close_drives(system, work, vdot):
-    """Accelerations and drive forces of the prescribed coordinates."""
+def put_constraint_forces(system, work, vdot):
+    """(D9): accelerations of the prescribed coordinates and the forces that enforce them."""
     for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
-        if body.is_driven:
-            n, f = transmitted(x)
+        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        if body.is_prescribed:
+            n, f = joint_wrench(scratch)
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
-                if dof.is_driven:
+                if dof.is_prescribed:
                     vdot[body.v + k] = dof.motion_vdot
-                    pw, pv = column(body, x, k)
-                    dof.drive = dot(pw, n) + dot(pv, f) + dof.armature * dof.motion_vdot - dof.tau
+                    pw, pv = twist_column(body, x, scratch, k)
+                    dof.constraint_force = dot(pw, n) + dot(pv, f) + dof.armature * dof.motion_vdot - dof.tau
 
 
 @kernel(ACCELERATION)
@@ -185,19 +206,19 @@ def denoc(system, work, q, v, vdot, reaction):
     if not sweep_inward(system, work, True):
         return Status.SINGULAR
     sweep_outward(system, work, vdot)
-    if system.world[0].has_drives:
-        close_drives(system, work, vdot)
+    if system.world[0].has_prescribed:
+        put_constraint_forces(system, work, vdot)
     for i in range(len(reaction)):
-        x = work.bodies[i]
-        n, f = transmitted(x)
-        put(reaction[i], mul_t(mat(x.Q), f))
-        put(reaction[i, 3:], mul_t(mat(x.Q), add(n, cross(vec(x.d), f))))
+        scratch = work.denoc[i]
+        n, f = joint_wrench(scratch)
+        put(reaction[i], mul_t(mat(scratch.Q), f))
+        put(reaction[i, 3:], mul_t(mat(scratch.Q), add(n, cross(vec(scratch.d), f))))
     return Status.OK
 
 
 @kernel(EQUATIONS)
 def matrices(system, work, q, v, M, h):
-    """M and h of M vdot + h = tau: I = N_d^T N_l^T M N_l N_d, and C v with gravity; no gathered forces."""
+    """(D10): M and h of M vdot + h = tau; velocity terms and gravity in h, no gathered forces."""
     move(system, work, q, v)
     put_twist_rates(system, work, 0.0)
     sweep_inward(system, work, False)
@@ -206,18 +227,18 @@ def matrices(system, work, q, v, M, h):
             M[row, j] = 0.0
     for row in range(len(h)):
         i = system.dofs[row].body
-        body, x = system.bodies[i], work.bodies[i]
-        pw, pv = column(body, x, row - body.v)
-        h[row] = dot(pw, vec(x.pn)) + dot(pv, vec(x.pf))
-        n, f = times(x, pw, pv)
+        body, scratch = system.bodies[i], work.denoc[i]
+        pw, pv = twist_column(body, work.bodies[i], scratch, row - body.v)
+        h[row] = dot(pw, vec(scratch.wrench_n)) + dot(pv, vec(scratch.wrench_f))
+        n, f = times(scratch, pw, pv)
         # p_l . (B_il^T Mh_i p_k) on the way to the root
         while i >= 0:
-            body, x = system.bodies[i], work.bodies[i]
+            body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
             for k in range(body.n_v):
-                pw, pv = column(body, x, k)
+                pw, pv = twist_column(body, x, scratch, k)
                 M[row, body.v + k] = dot(pw, n) + dot(pv, f)
                 M[body.v + k, row] = M[row, body.v + k]
-            n = add(n, cross(vec(x.r), f))
+            n = add(n, cross(vec(scratch.r), f))
             i = body.parent
         M[row, row] += work.dofs[row].armature
     return Status.OK

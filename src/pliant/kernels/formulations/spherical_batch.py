@@ -1,8 +1,8 @@
 """Forward dynamics of a spherical chain, on the ground or in space, for many states at once: eight to a block.
 
-The recursion of boltzmann_hamel.py (K, k, A, B) on lanes. Only gravity and the given tau act: no springs, dampers,
-loads, motors or limits of the model. Gravity is an upward acceleration of the world, which saves turning it into the
-axes of every body. A is factorised as L D L^T, without roots.
+The recursion of boltzmann_hamel_chain.py (K, k, A, B) on lanes. Only gravity and the given tau act: no springs,
+dampers, loads, motors or limits of the model. Gravity is an upward acceleration of the world, which saves rotating it
+into the axes of every body. A is factorised as L D L^T, without roots. Numbers in brackets: docs/equations.md.
 
     scratch = new_scratch(n_bodies)
     status = entry(spherical_batch)(Pinned(system).ref, q, v, tau, vdot, scratch)  # one row per state
@@ -14,7 +14,7 @@ from typing import Any
 
 from pliant.kernels._jit import BATCH, kernel
 from pliant.kernels.algebra.lanes import WIDTH, is_positive, load, load3, same, store3
-from pliant.kernels.algebra.sym3 import add_sym, mul_sym, sym, turn_sym
+from pliant.kernels.algebra.sym3 import add_sym, mul_sym, rotate_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, matmul, mul, mul_t, scale, sub, vec
 from pliant.system.status import Status
 from pliant.system.tables import JointKind
@@ -29,7 +29,7 @@ def new_scratch(n_bodies: int) -> Any:
 
 
 @kernel
-def load_turn(table, i):
+def load_mat(table, i):
     a, b, c = load3(table, i), load3(table, i + 3), load3(table, i + 6)
     return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
 
@@ -53,7 +53,7 @@ def write_block(table, at, first, states):
 
 
 @kernel
-def ball_turn(table, i):
+def ball_rotation(table, i):
     """R_JB of the quaternions in rows i..i+3."""
     x, y, z, w = load(table, i), load(table, i + 1), load(table, i + 2), load(table, i + 3)
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -63,12 +63,12 @@ def ball_turn(table, i):
 
 
 @kernel
-def spin(bodies, table, v_at, body_at):
+def move_chain(bodies, table, v_at, body_at):
     """R and w of every body, from the root out."""
     w = (same(0.0), same(0.0), same(0.0))
     for i in range(len(bodies)):
         body, at = bodies[i], body_at + BODY_ROWS * i
-        R = matmul(mat(body.R_PJ), ball_turn(table, body.q + body.n_q - 4))
+        R = matmul(mat(body.R_PJ), ball_rotation(table, body.q + body.n_q - 4))
         w = add(mul_t(R, w), load3(table, v_at + body.v + body.n_v - 3))
         store3(table, at + R_AT, (R[0], R[1], R[2]))
         store3(table, at + R_AT + 3, (R[3], R[4], R[5]))
@@ -120,7 +120,7 @@ def levered(K, d):
 
 @kernel
 def inward(bodies, table, tau_at, body_at):
-    """K, k of the root (joint force = K a + k, A w' + B a + b = 0), and whether every A is positive."""
+    """K, k of the root (B8), and whether every A is positive."""
     zero, last, is_ok = same(0.0), len(bodies) - 1, True
     K, k, torque = (zero, zero, zero, zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
     d = (0.0, 0.0, 0.0)
@@ -129,9 +129,10 @@ def inward(bodies, table, tau_at, body_at):
         m, c, J, w = body.mass, vec(body.c), sym(body.J), load3(table, at + W_AT)
         tau = load3(table, tau_at + body.v + body.n_v - 3)
         k = add(k, mul_sym(K, cross(w, cross(w, d))))
+        # (B10)
         b = add(cross(w, mul_sym(J, w)), add(cross(d, k), sub(torque, tau)))
         k = add(k, cross(w, cross(w, c)))
-        # A = J - [d]K'[d], B^T = -[c] - K'[d]
+        # (B9)
         u, y, z, A = levered(K, d)
         l, is_good = factor(add_sym(A, J))
         is_ok = is_ok and is_good
@@ -145,43 +146,43 @@ def inward(bodies, table, tau_at, body_at):
         store3(table, at + B_AT + 3, y)
         store3(table, at + B_AT + 6, z)
         store3(table, at + T_AT, b)
-        # K = m 1 + K' - B^T A^-1 B, k = F + K' e + k' - B^T A^-1 b
+        # (B11)
         U, Y, Z = divided(l, u), divided(l, y), divided(l, z)
         square = (-dot(U, u), -dot(U, y), -dot(U, z), -dot(Y, y), -dot(Y, z), -dot(Z, z))
         K = add_sym(add_sym(K, square), (m, 0.0, 0.0, m, 0.0, m))
         k = sub(k, (dot(U, b), dot(Y, b), dot(Z, b)))
         if i > 0:
-            R = load_turn(table, at + R_AT)
-            K, k, torque, d = turn_sym(R, K), mul(R, k), mul(R, tau), vec(body.p_PJ)
+            R = load_mat(table, at + R_AT)
+            K, k, torque, d = rotate_sym(R, K), mul(R, k), mul(R, tau), vec(body.p_PJ)
     return K, k, is_ok
 
 
 @kernel
 def outward(bodies, table, v_at, tau_at, body_at, a):
-    """w' = -A^-1 (B a + b) from the root to the tip; vdot takes the place of tau."""
+    """(B12): from the root to the tip; vdot takes the place of tau."""
     wdot, w = (same(0.0), same(0.0), same(0.0)), (same(0.0), same(0.0), same(0.0))
     for i in range(len(bodies)):
         body, at = bodies[i], body_at + BODY_ROWS * i
         j = body.v + body.n_v - 3
         w_E = w
         if i > 0:
-            R, d = load_turn(table, at + R_AT), vec(body.p_PJ)
+            R, d = load_mat(table, at + R_AT), vec(body.p_PJ)
             a = mul_t(R, add(a, add(cross(wdot, d), cross(w, cross(w, d)))))
             wdot, w_E = mul_t(R, wdot), mul_t(R, w)
         l0, l1 = load3(table, at + L_AT), load3(table, at + L_AT + 3)
         l = (l0[0], l0[1], l0[2], l1[0], l1[1], l1[2])
-        B, b = load_turn(table, at + B_AT), load3(table, at + T_AT)
+        B, b = load_mat(table, at + B_AT), load3(table, at + T_AT)
         x = add(b, mul_t(B, a))
         found = scale(-1.0, upper(l, divided(l, x)))
-        # omega' = w' - C w'_parent + omega x C w_parent
+        # (B14)
         store3(table, tau_at + j, add(sub(found, wdot), cross(load3(table, v_at + j), w_E)))
         wdot, w = found, load3(table, at + W_AT)
 
 
 @kernel
 def root_acceleration(system, table, v_at, tau_at, body_at, K, k):
-    """Acceleration of the root's origin minus gravity; in space K a = Phi_P1 - k, and V' = a - w x V."""
-    g = mul_t(load_turn(table, body_at + R_AT), vec(system.world[0].gravity))
+    """Acceleration of the root's origin minus gravity; in space by (B13)."""
+    g = mul_t(load_mat(table, body_at + R_AT), vec(system.world[0].gravity))
     if system.bodies[0].kind != JointKind.FLOATING:
         return scale(-1.0, g), True
     l, is_ok = factor(K)
@@ -202,7 +203,7 @@ def spherical_batch(system, q, v, tau, vdot, scratch):
         read_block(q, first, scratch, 0)
         read_block(v, first, scratch, v_at)
         read_block(tau, first, scratch, tau_at)
-        spin(bodies, scratch, v_at, body_at)
+        move_chain(bodies, scratch, v_at, body_at)
         K, k, is_ok = inward(bodies, scratch, tau_at, body_at)
         a, is_good = root_acceleration(system, scratch, v_at, tau_at, body_at, K, k)
         outward(bodies, scratch, v_at, tau_at, body_at, a)

@@ -6,10 +6,10 @@ import math
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.quaternion import (
+    mean_rotated,
     quaternion_matrix,
     quaternion_rate,
-    quaternion_turn,
-    turn_mean,
+    rotate_quaternion,
 )
 from pliant.kernels.algebra.vec3 import add, add_mat, cross, mat, matmul, mul, put, scale, scale_mat, vec
 from pliant.system.tables import JointKind
@@ -28,8 +28,8 @@ def put_column(x, k, Sv, Sw):
 
 
 @kernel
-def turned(body, angle):
-    """R_PB after a turn about the joint axis."""
+def axis_rotation(body, angle):
+    """R_PB after a rotation about the joint axis."""
     c, s = math.cos(angle), math.sin(angle)
     return add_mat(add_mat(scale_mat(c, mat(body.R_cos)), scale_mat(s, mat(body.R_sin))), mat(body.R_one))
 
@@ -40,7 +40,7 @@ def cross_joint(body, x, q, v):
     kind = body.kind
     i, j = body.q, body.v
     if kind == JointKind.REVOLUTE:
-        return turned(body, q[i]), vec(body.p_PJ), ZERO, scale(v[j], vec(body.axis)), ZERO, ZERO
+        return axis_rotation(body, q[i]), vec(body.p_PJ), ZERO, scale(v[j], vec(body.axis)), ZERO, ZERO
     if kind == JointKind.PRISMATIC:
         axis = vec(body.axis)
         o = add(vec(body.p_PJ), mul(mat(body.R_PJ), scale(q[i], axis)))
@@ -92,7 +92,7 @@ def cross_wide_joint(body, x, q, v):
     put_column(x, 0, axis, ZERO)
     put_column(x, 1, ZERO, axis)
     o = add(p_PJ, mul(R_PJ, scale(q[i], axis)))
-    return turned(body, q[i + 1]), o, scale(v[j], axis), scale(v[j + 1], axis), ZERO, ZERO
+    return axis_rotation(body, q[i + 1]), o, scale(v[j], axis), scale(v[j + 1], axis), ZERO, ZERO
 
 
 @kernel
@@ -137,12 +137,12 @@ def move_along(system, q, w, q_new):
         body = system.bodies[k]
         i, j = body.q, body.v
         if body.kind == JointKind.SPHERICAL:
-            quaternion_turn(q, i, (w[j], w[j + 1], w[j + 2]), q_new)
+            rotate_quaternion(q, i, (w[j], w[j + 1], w[j + 2]), q_new)
         elif body.kind == JointKind.FLOATING:
-            turn = (w[j + 3], w[j + 4], w[j + 5])
-            way = mul(quaternion_matrix(q, i + 3), turn_mean(turn, (w[j], w[j + 1], w[j + 2])))
+            rotation = (w[j + 3], w[j + 4], w[j + 5])
+            way = mul(quaternion_matrix(q, i + 3), mean_rotated(rotation, (w[j], w[j + 1], w[j + 2])))
             put(q_new[i:], add((q[i], q[i + 1], q[i + 2]), way))
-            quaternion_turn(q, i + 3, turn, q_new)
+            rotate_quaternion(q, i + 3, rotation, q_new)
         else:
             for m in range(body.n_v):
                 q_new[i + m] = q[i + m] + w[j + m]

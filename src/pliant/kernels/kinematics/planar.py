@@ -17,11 +17,11 @@ def move_planar(system, work, q, v):
         k, j = body.q, body.v
         c, s = body.R_PJ[0], body.R_PJ[3]
         px, py = body.p_PJ[0], body.p_PJ[1]
-        # velocity across the joint in seat axes, and turn rate
+        # velocity across the joint in axes of the parent, and angular velocity
         ux, uy, wJ = 0.0, 0.0, 0.0
         if body.kind == JointKind.REVOLUTE:
-            turn = body.axis[2] * q[k]
-            cq, sq = math.cos(turn), math.sin(turn)
+            angle = body.axis[2] * q[k]
+            cq, sq = math.cos(angle), math.sin(angle)
             c, s = c * cq - s * sq, s * cq + c * sq
             wJ = body.axis[2] * v[j]
         elif body.kind == JointKind.PRISMATIC:
@@ -40,7 +40,7 @@ def move_planar(system, work, q, v):
             parent = work.bodies[body.parent]
             w_P = parent.w[2]
             vx, vy, w = vx + parent.v[0] - w_P * py, vy + parent.v[1] + w_P * px, w + w_P
-            # z = w x (w x o) + 2 w x v_J, parent axes; what turns with the joint itself cancels against S' u
+            # (K3) in parent axes: w x (w x o) + 2 w x v_J; w_J x v_J cancels against S' u
             zx, zy = -w_P * w_P * px - 2.0 * w_P * uy, -w_P * w_P * py + 2.0 * w_P * ux
         x.R[0], x.R[1], x.R[3], x.R[4] = c, -s, s, c
         x.o[0], x.o[1] = px, py
@@ -51,7 +51,7 @@ def move_planar(system, work, q, v):
 
 @kernel
 def planar_column(body, x, k):
-    """Column k of the joint subspace: (sx, sy, turn)."""
+    """Column k of the joint subspace: (sx, sy, sw)."""
     if body.kind == JointKind.REVOLUTE:
         return 0.0, 0.0, body.axis[2]
     if body.kind == JointKind.PRISMATIC:

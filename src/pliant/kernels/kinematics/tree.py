@@ -1,8 +1,11 @@
-"""Outward sweeps: placements, velocities and bias accelerations, then accelerations, of all bodies."""
+"""Outward sweeps: placements, velocities and bias accelerations, then accelerations, of all bodies.
+
+Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, sub, vec
-from pliant.kernels.flexible.body import bend
+from pliant.kernels.flexible.body import update_modal_state
+from pliant.kernels.flexible.pool import put_modal_acceleration
 from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
 from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
 from pliant.kernels.kinematics.planar import accelerate_planar, move_planar, place_planar
@@ -38,19 +41,20 @@ def move(system, work, q, v):
                 put(x.o_E, o)
             else:
                 put(x.o, o)
+            # (K2)
             w_E = mul_t(R, w_P)
-            sweep = cross(w_P, o)
-            put(x.v, add(mul_t(R, add(v_P, sweep)), v_J))
+            swept = cross(w_P, o)
+            put(x.v, add(mul_t(R, add(v_P, swept)), v_J))
             put(x.w, add(w_E, w_J))
-            # z = X g_p + w_E x (w_E x o) + 2 w_E x v_J + w_J x v_J + S' u
-            zv = add(zv, add(mul_t(R, cross(w_P, sweep)), scale(2.0, cross(w_E, v_J))))
+            # (K3)
+            zv = add(zv, add(mul_t(R, cross(w_P, swept)), scale(2.0, cross(w_E, v_J))))
             zw = add(zw, cross(w_E, w_J))
         put_mat(x.R, R)
         put(x.zv, zv)
         put(x.zw, zw)
         if body.flex >= 0:
             f = system.flexes[body.flex]
-            bend(system, work, f, q, v)
+            update_modal_state(system, work, f, q, v)
             move_sections(system, work, f)
 
 
@@ -74,7 +78,7 @@ def place(system, work):
 
 @kernel
 def accelerate(system, work, vdot):
-    """Acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
+    """(K4): acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
     if system.world[0].uses_planar:
         accelerate_planar(system, work, vdot)
         return
@@ -100,7 +104,7 @@ def accelerate(system, work, vdot):
         if body.flex >= 0:
             f = system.flexes[body.flex]
             for j in range(f.m):
-                work.flex[f.edot + j] = vdot[body.v + body.n_v + j]
+                put_modal_acceleration(f, work.flex, j, vdot[body.v + body.n_v + j])
             accelerate_sections(system, work, f)
 
 
@@ -161,10 +165,10 @@ def frame_acceleration(system, work, k):
         return ZERO, ZERO
     x = work.bodies[frame.body]
     if system.world[0].uses_planar:
-        c, s, w2, turn = x.R_WB[0], x.R_WB[3], x.w[2] * x.w[2], x.al[2]
+        c, s, w2, al_z = x.R_WB[0], x.R_WB[3], x.w[2] * x.w[2], x.al[2]
         dx, dy = c * frame.p_BF[0] - s * frame.p_BF[1], s * frame.p_BF[0] + c * frame.p_BF[1]
         ax, ay = c * x.a[0] - s * x.a[1] + g[0], s * x.a[0] + c * x.a[1] + g[1]
-        return (ax - turn * dy - w2 * dx, ay + turn * dx - w2 * dy, 0.0), (0.0, 0.0, turn)
+        return (ax - al_z * dy - w2 * dx, ay + al_z * dx - w2 * dy, 0.0), (0.0, 0.0, al_z)
     R, a, al, w, p = mat(x.R_WB), vec(x.a), vec(x.al), vec(x.w), vec(frame.p_BF)
     if frame.point >= 0:
         y = work.points[frame.point]

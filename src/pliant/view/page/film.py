@@ -67,7 +67,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
             {
                 "name": link.body.name,
                 "parent": link.parent,
-                "seat": [float(value) for value in link.seat.position],
+                "seat": [float(value) for value in link.joint_frame.position],
                 "slides": link.joint.kind in (*SLIDES, "planar") and link.parent >= 0,
                 "solids": chosen,
                 "arms": [place.tolist() for place in places(model, i) if np.any(place[1:])]
@@ -149,7 +149,7 @@ def _rods(model: Any, origin: Array) -> list[list[dict[str, Any]]]:
 
 def _feet(model: Any, origin: Array, thick: float) -> list[dict[str, Any]]:
     """Where the world holds bodies, and how large that is drawn."""
-    held = [(i, link.seat.position) for i, link in enumerate(model.links) if _support(link)]
+    held = [(i, link.joint_frame.position) for i, link in enumerate(model.links) if _support(link)]
     places = [(np.array(seat), joint_size(model, i, thick)) for i, seat in held]
     places += [(seat, 1.7 * thick) for seat in held_loops(model)]
     return [{"at": (seat - origin).tolist(), "size": size} for seat, size in places]
@@ -166,7 +166,7 @@ def _rails(model: Any, p: Array) -> list[list[float]]:
     found = []
     for i, link in enumerate(model.links):
         if link.parent < 0 and link.joint.kind in SLIDES and not model.contacts:
-            axis = link.seat.matrix @ np.array(link.joint.axis or (0.0, 0.0, 1.0))
+            axis = link.joint_frame.matrix @ np.array(link.joint.axis or (0.0, 0.0, 1.0))
             axis /= np.linalg.norm(axis)
             ways = (p[:, i] - p[0, i]) @ axis
             more = 0.2 * np.ptp(ways) + 20 * usual_thickness(model)

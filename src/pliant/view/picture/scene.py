@@ -46,7 +46,7 @@ class Scene:
         link = self.model.links[i]
         if link.joint.kind in FREE_KINDS:
             return np.asarray(self.p[k, i])
-        place = np.array(link.seat.position, dtype=float)
+        place = np.array(link.joint_frame.position, dtype=float)
         return place if link.parent < 0 else self.place(k, link.parent, place)
 
     def points(self, k: int) -> Array:
@@ -127,7 +127,7 @@ def keeps_seats(posed: Recording) -> bool:
         carrier = posed.model.links[link.parent].body if link.parent >= 0 else None
         if isinstance(carrier, Beam):
             seat = np.einsum("tji,tj->ti", R[:, link.parent], p[:, i] - p[:, link.parent])
-            if np.abs(seat - link.seat.position).max() > 1e-9 * carrier.length:
+            if np.abs(seat - link.joint_frame.position).max() > 1e-9 * carrier.length:
                 return False
     return True
 

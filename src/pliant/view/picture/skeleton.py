@@ -132,7 +132,7 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
 def places(model: Any, i: int) -> list[Array]:
     """Where children sit and frames are named on a link, away from its origin."""
     name = model.links[i].body.name
-    seats = [link.seat.position for link in model.links if link.parent == i]
+    seats = [link.joint_frame.position for link in model.links if link.parent == i]
     named = [frame.position for frame in model.frames if frame.body == name]
     closed = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == name]
     different = dict.fromkeys(tuple(place) for place in (*seats, *named, *closed) if np.any(place))

@@ -49,7 +49,7 @@ def _rounded(values: Array) -> list[float]:
 
 def usual_thickness(model: Any) -> float:
     """Radius of bars that have none [m]: a share of the usual length of a link, or of the thickness of its beams."""
-    lengths = [float(np.linalg.norm(link.seat.position)) for link in model.links if link.parent >= 0]
+    lengths = [float(np.linalg.norm(link.joint_frame.position)) for link in model.links if link.parent >= 0]
     lengths += [float(np.max(np.abs(_reach(link.body)), initial=0.0)) for link in model.links]
     lengths = [length for length in lengths if length > 0]
     usual = THICKNESS * float(np.median(lengths)) if lengths else 0.01

@@ -57,7 +57,7 @@ def world(scene: Scene, canvas: Canvas) -> list[Mark]:
     for i, link in enumerate(scene.model.links):
         if link.parent >= 0 or link.joint.kind in FREE_KINDS:
             continue
-        seat = np.array(link.seat.position, dtype=float)
+        seat = np.array(link.joint_frame.position, dtype=float)
         if link.joint.kind in ("prismatic", "cylindrical"):
             marks = _rail(scene, canvas, i)
         elif link.joint.kind == "fixed" and i in scene.beams and scene.view.is_flat:

@@ -12,7 +12,7 @@ def respond(system, work, x):
         for k in range(i):
             total = total - L[i, k] * load(x, k)
         # the row of a prescribed velocity is that of the unit matrix
-        store(x, i, same(0.0) if work.dofs[i].is_driven else total * L[i, i])
+        store(x, i, same(0.0) if work.dofs[i].is_prescribed else total * L[i, i])
     for i in range(n - 1, -1, -1):
         total = load(x, i)
         for k in range(i + 1, n):

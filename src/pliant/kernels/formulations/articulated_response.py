@@ -1,15 +1,16 @@
-"""M^-1 x with the factors of formulations/articulated.py: the same ways in and out, nothing but the joint forces x.
+"""M^-1 x with the factors that articulated.py has left: the same ways in and out, nothing but the joint forces x (A14).
 
 Rows of work.body_lanes: p on the way in, accelerations on the way out; x holds t (of modes: L^-1 of their forces)
-between."""
+between. Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import RESPONSE, kernel, routine
 from pliant.kernels.algebra.lanes import load, load3, same, store, store3
 from pliant.kernels.algebra.sym3 import lower_solve, sym, upper_solve
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, scale, sub, vec
+from pliant.kernels.flexible.pool import modal_force, modal_inertia, reduced_coupling, section_mode
+from pliant.kernels.formulations.articulated_joints import is_plain_ball
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.planar import planar_column
-from pliant.system.tables import JointKind
 
 
 @kernel
@@ -19,14 +20,15 @@ def inward_planar(system, work, x):
     for i in range(len(system.bodies)):
         store3(p, 3 * i, (same(0.0), same(0.0), same(0.0)))
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
         px, py, n = load3(p, 3 * i)
         for k in range(body.n_v):
             sx, sy, sw = planar_column(body, b, k)
             t = load(x, body.v + k) - sx * px - sy * py - sw * n
             store(x, body.v + k, t)
-            t = b.l[k] * t
-            px, py, n = px + t * b.Ev[3 * k], py + t * b.Ev[3 * k + 1], n + t * b.Ew[3 * k]
+            t = scratch.inverse_pivot[k] * t
+            U = scratch.U
+            px, py, n = px + t * U[6 * k], py + t * U[6 * k + 1], n + t * U[6 * k + 5]
         if body.parent >= 0:
             j, c, s = 3 * body.parent, b.R[0], b.R[3]
             px, py = c * px - s * py, s * px + c * py
@@ -37,7 +39,7 @@ def inward_planar(system, work, x):
 def outward_planar(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
         ax, ay, al = same(0.0), same(0.0), same(0.0)
         if body.parent >= 0:
             c, s = b.R[0], b.R[3]
@@ -45,8 +47,9 @@ def outward_planar(system, work, x):
             ax, ay = ax - al * b.o[1], ay + al * b.o[0]
             ax, ay = c * ax + s * ay, c * ay - s * ax
         for k in range(body.n_v - 1, -1, -1):
-            u = load(x, body.v + k) - b.Ev[3 * k] * ax - b.Ev[3 * k + 1] * ay - b.Ew[3 * k] * al
-            u = b.l[k] * u
+            U = scratch.U
+            u = load(x, body.v + k) - U[6 * k] * ax - U[6 * k + 1] * ay - U[6 * k + 5] * al
+            u = scratch.inverse_pivot[k] * u
             store(x, body.v + k, u)
             sx, sy, sw = planar_column(body, b, k)
             ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
@@ -54,49 +57,88 @@ def outward_planar(system, work, x):
 
 
 @kernel
-def pass_modes(f, flex, x, first, pf, pn):
-    """Modes on the way in: y = L^-1 of their forces, p + Y^T y."""
+def eliminate_modes(f, flex, x, first, pf, pn):
+    """(A2) on the way in: y = L^-1 of the forces on the modes, p + Y^T y."""
     for j in range(f.m):
         y = load(x, first + j)
         for l in range(j):
-            y = y - flex[f.dd + j * f.m + l] * load(x, first + l)
-        y = y * flex[f.dd + j * f.m + j]
+            y = y - modal_inertia(f, flex, j, l) * load(x, first + l)
+        y = y * modal_inertia(f, flex, j, j)
         store(x, first + j, y)
-        pf, pn = add(pf, scale(y, vec(flex[f.Y + 6 * j :]))), add(pn, scale(y, vec(flex[f.Y + 6 * j + 3 :])))
+        Yv, Yw = reduced_coupling(f, flex, j)
+        pf, pn = add(pf, scale(y, Yv)), add(pn, scale(y, Yw))
     return pf, pn
 
 
 @kernel
 def solve_modes(f, flex, x, first, a, al):
-    """Modes on the way out: e' = L^-T (y - Y a)."""
+    """(A11) on the way out: e' = L^-T (y - Y a)."""
     for j in range(f.m - 1, -1, -1):
-        total = load(x, first + j) - dot(vec(flex[f.Y + 6 * j :]), a) - dot(vec(flex[f.Y + 6 * j + 3 :]), al)
+        Yv, Yw = reduced_coupling(f, flex, j)
+        total = load(x, first + j) - dot(Yv, a) - dot(Yw, al)
         for l in range(j + 1, f.m):
-            total = total - flex[f.dd + l * f.m + j] * load(x, first + l)
-        store(x, first + j, total * flex[f.dd + j * f.m + j])
+            total = total - modal_inertia(f, flex, l, j) * load(x, first + l)
+        store(x, first + j, total * modal_inertia(f, flex, j, j))
 
 
 @routine
-def push_modes(system, work, k, x, pf, pn):
-    """What hangs on section k takes its part of the forces on the modes; pf, pn there, in axes of the body."""
+def add_to_modes(system, work, k, x, pf, pn):
+    """(A7): what section k carries takes its part of the forces on the modes; pf, pn there, in axes of the body."""
     point = system.points[k]
-    f, flex, L = system.flexes[point.flex], work.flex, point.Lambda
+    f = system.flexes[point.flex]
     first = system.bodies[f.body].v + system.bodies[f.body].n_v
     for j in range(f.m):
-        push = dot(vec(flex[L + 6 * j :]), pf) + dot(vec(flex[L + 6 * j + 3 :]), pn)
-        store(x, first + j, load(x, first + j) - push)
+        store(x, first + j, load(x, first + j) - modal_force(point, work.flex, j, pf, pn))
 
 
 @routine
 def section_acceleration(system, work, k, x, a, al):
     """Of section k whose body moves with a, al and modal accelerations x, without any bias."""
     point = system.points[k]
-    f, flex, L = system.flexes[point.flex], work.flex, point.Lambda
+    f = system.flexes[point.flex]
     first = system.bodies[f.body].v + system.bodies[f.body].n_v
     a = add(a, cross(al, vec(work.points[k].s)))
     for j in range(f.m):
-        u = load(x, first + j)
-        a, al = add(a, scale(u, vec(flex[L + 6 * j :]))), add(al, scale(u, vec(flex[L + 6 * j + 3 :])))
+        u, (velocity, angular) = load(x, first + j), section_mode(point, work.flex, j)
+        a, al = add(a, scale(u, velocity)), add(al, scale(u, angular))
+    return a, al
+
+
+@kernel
+def eliminate_joint(body, b, scratch, x, pf, pn):
+    """(A4 - A6): t of all velocities of a joint, and p beyond it."""
+    j = body.v
+    if is_plain_ball(body):
+        tau, Y = load3(x, j), scratch.ball_Y
+        t = lower_solve(sym(scratch.ball_l), sub(tau, pn))
+        store3(x, j, t)
+        return add(pf, (dot(vec(Y), t), dot(vec(Y[3:]), t), dot(vec(Y[6:]), t))), tau
+    for k in range(body.n_v):
+        sv, sw = subspace_column(body, b, k)
+        t = load(x, j + k) - dot(sv, pf) - dot(sw, pn)
+        store(x, j + k, t)
+        t = scratch.inverse_pivot[k] * t
+        pf = add(pf, scale(t, vec(scratch.U[6 * k :])))
+        pn = add(pn, scale(t, vec(scratch.U[6 * k + 3 :])))
+    return pf, pn
+
+
+@kernel
+def solve_joint(body, b, scratch, x, a, al):
+    """(A9, A10): accelerations of a joint; those of the body returned."""
+    j = body.v
+    if is_plain_ball(body):
+        Y = scratch.ball_Y
+        Ya = add(add(scale(a[0], vec(Y)), scale(a[1], vec(Y[3:]))), scale(a[2], vec(Y[6:])))
+        u3 = sub(upper_solve(sym(scratch.ball_l), sub(load3(x, j), Ya)), al)
+        store3(x, j, u3)
+        return a, add(al, u3)
+    for k in range(body.n_v - 1, -1, -1):
+        u = load(x, j + k) - dot(vec(scratch.U[6 * k :]), a) - dot(vec(scratch.U[6 * k + 3 :]), al)
+        u = scratch.inverse_pivot[k] * u
+        store(x, j + k, u)
+        sv, sw = subspace_column(body, b, k)
+        a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
     return a, al
 
 
@@ -108,27 +150,15 @@ def inward(system, work, x):
         store3(p, 6 * i + 3, still)
     for i in range(len(system.bodies) - 1, -1, -1):
         body, b = system.bodies[i], work.bodies[i]
-        pf, pn, j = load3(p, 6 * i), load3(p, 6 * i + 3), body.v
+        pf, pn = load3(p, 6 * i), load3(p, 6 * i + 3)
         if body.flex >= 0:
-            pf, pn = pass_modes(system.flexes[body.flex], work.flex, x, j + body.n_v, pf, pn)
-        if body.kind == JointKind.SPHERICAL and not body.has_armature:
-            tau = load3(x, j)
-            t = lower_solve(sym(b.l), sub(tau, pn))
-            store3(x, j, t)
-            pf = add(pf, (dot(vec(b.Ev), t), dot(vec(b.Ev[3:]), t), dot(vec(b.Ev[6:]), t)))
-            pn = tau
-        else:
-            for k in range(body.n_v):
-                sv, sw = subspace_column(body, b, k)
-                t = load(x, j + k) - dot(sv, pf) - dot(sw, pn)
-                store(x, j + k, t)
-                t = b.l[k] * t
-                pf, pn = add(pf, scale(t, vec(b.Ev[3 * k :]))), add(pn, scale(t, vec(b.Ew[3 * k :])))
+            pf, pn = eliminate_modes(system.flexes[body.flex], work.flex, x, body.v + body.n_v, pf, pn)
+        pf, pn = eliminate_joint(body, b, work.articulated[i], x, pf, pn)
         if body.parent >= 0:
             R, to = mat(b.R), 6 * body.parent
             pf, pn = mul(R, pf), mul(R, pn)
             if body.point >= 0:
-                push_modes(system, work, body.point, x, pf, add(pn, cross(vec(b.o_E), pf)))
+                add_to_modes(system, work, body.point, x, pf, add(pn, cross(vec(b.o_E), pf)))
             store3(p, to, add(load3(p, to), pf))
             store3(p, to + 3, add(load3(p, to + 3), add(pn, cross(vec(b.o), pf))))
 
@@ -138,8 +168,7 @@ def outward(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
         body, b = system.bodies[i], work.bodies[i]
-        j, a = body.v, (same(0.0), same(0.0), same(0.0))
-        al = a
+        a = al = (same(0.0), same(0.0), same(0.0))
         if body.parent >= 0:
             R, o = mat(b.R), vec(b.o)
             a, al = load3(p, 6 * body.parent), load3(p, 6 * body.parent + 3)
@@ -147,22 +176,11 @@ def outward(system, work, x):
                 a, al = section_acceleration(system, work, body.point, x, a, al)
                 o = vec(b.o_E)
             a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
-        if body.kind == JointKind.SPHERICAL and not body.has_armature:
-            carried = add(add(scale(a[0], vec(b.Ev)), scale(a[1], vec(b.Ev[3:]))), scale(a[2], vec(b.Ev[6:])))
-            u3 = sub(upper_solve(sym(b.l), sub(load3(x, j), carried)), al)
-            store3(x, j, u3)
-            al = add(al, u3)
-        else:
-            for k in range(body.n_v - 1, -1, -1):
-                u = load(x, j + k) - dot(vec(b.Ev[3 * k :]), a) - dot(vec(b.Ew[3 * k :]), al)
-                u = b.l[k] * u
-                store(x, j + k, u)
-                sv, sw = subspace_column(body, b, k)
-                a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
+        a, al = solve_joint(body, b, work.articulated[i], x, a, al)
         store3(p, 6 * i, a)
         store3(p, 6 * i + 3, al)
         if body.flex >= 0:
-            solve_modes(system.flexes[body.flex], work.flex, x, j + body.n_v, a, al)
+            solve_modes(system.flexes[body.flex], work.flex, x, body.v + body.n_v, a, al)
 
 
 @kernel(RESPONSE)

@@ -1,14 +1,13 @@
-"""M^-1 x with the factors U D U^T of formulations/denoc.py: one way in (U), one way out (U^T).
+"""M^-1 x with the factors U D U^T that denoc.py has left: one way in (U, D6), one way out (U^T, D8).
 
-Rows of work.body_lanes: wrench [n; f] on the way in, mu on the way out; x holds the reduced joint forces between."""
+Rows of work.body_lanes: wrench [n; f] on the way in, mu on the way out; x holds the reduced joint forces between.
+Numbers: docs/equations.md, section DeNOC."""
 
 from pliant.kernels._jit import RESPONSE, kernel
 from pliant.kernels.algebra.lanes import load, load3, same, store, store3
 from pliant.kernels.algebra.vec3 import add, cross, dot, scale, vec
-from pliant.kernels.formulations import denoc, denoc_planar
-
-# numba sees them as names of this module
-column, planar_column = denoc.column, denoc_planar.column
+from pliant.kernels.formulations.denoc import twist_column
+from pliant.kernels.formulations.denoc_planar import planar_twist_column
 
 
 @kernel
@@ -18,17 +17,17 @@ def inward(system, work, x):
         store3(p, 6 * i, still)
         store3(p, 6 * i + 3, still)
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
         n, f = load3(p, 6 * i), load3(p, 6 * i + 3)
         for k in range(body.n_v - 1, -1, -1):
-            pw, pv = column(body, b, k)
+            pw, pv = twist_column(body, b, scratch, k)
             t = load(x, body.v + k) - dot(pw, n) - dot(pv, f)
             store(x, body.v + k, t)
-            n = add(n, scale(b.l[k] * t, vec(b.Ew[3 * k :])))
-            f = add(f, scale(b.l[k] * t, vec(b.Ev[3 * k :])))
+            n = add(n, scale(scratch.inverse_D[k] * t, vec(scratch.psi[6 * k :])))
+            f = add(f, scale(scratch.inverse_D[k] * t, vec(scratch.psi[6 * k + 3 :])))
         if body.parent >= 0:
             j = 6 * body.parent
-            store3(p, j, add(load3(p, j), add(n, cross(vec(b.r), f))))
+            store3(p, j, add(load3(p, j), add(n, cross(vec(scratch.r), f))))
             store3(p, j + 3, add(load3(p, j + 3), f))
 
 
@@ -36,15 +35,16 @@ def inward(system, work, x):
 def outward(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
         w = v = (same(0.0), same(0.0), same(0.0))
         if body.parent >= 0:
             w = load3(p, 6 * body.parent)
-            v = add(load3(p, 6 * body.parent + 3), cross(w, vec(b.r)))
+            v = add(load3(p, 6 * body.parent + 3), cross(w, vec(scratch.r)))
         for k in range(body.n_v):
-            u = b.l[k] * (load(x, body.v + k) - dot(vec(b.Ew[3 * k :]), w) - dot(vec(b.Ev[3 * k :]), v))
+            u = load(x, body.v + k) - dot(vec(scratch.psi[6 * k :]), w) - dot(vec(scratch.psi[6 * k + 3 :]), v)
+            u = scratch.inverse_D[k] * u
             store(x, body.v + k, u)
-            pw, pv = column(body, b, k)
+            pw, pv = twist_column(body, b, scratch, k)
             w, v = add(w, scale(u, pw)), add(v, scale(u, pv))
         store3(p, 6 * i, w)
         store3(p, 6 * i + 3, v)
@@ -57,33 +57,34 @@ def inward_planar(system, work, x):
     for i in range(len(system.bodies)):
         store3(p, 3 * i, (same(0.0), same(0.0), same(0.0)))
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
         n, fx, fy = load3(p, 3 * i)
         for k in range(body.n_v - 1, -1, -1):
-            pw, px, py = planar_column(body, b, k)
+            pw, px, py = planar_twist_column(body, b, scratch, k)
             t = load(x, body.v + k) - pw * n - px * fx - py * fy
             store(x, body.v + k, t)
-            t = b.l[k] * t
-            n, fx, fy = n + t * b.Ew[3 * k + 2], fx + t * b.Ev[3 * k], fy + t * b.Ev[3 * k + 1]
+            t, psi = scratch.inverse_D[k] * t, scratch.psi
+            n, fx, fy = n + t * psi[6 * k + 2], fx + t * psi[6 * k + 3], fy + t * psi[6 * k + 4]
         if body.parent >= 0:
             j = 3 * body.parent
-            store3(p, j, add(load3(p, j), (n + b.r[0] * fy - b.r[1] * fx, fx, fy)))
+            store3(p, j, add(load3(p, j), (n + scratch.r[0] * fy - scratch.r[1] * fx, fx, fy)))
 
 
 @kernel
 def outward_planar(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b = system.bodies[i], work.bodies[i]
+        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
         w, vx, vy = same(0.0), same(0.0), same(0.0)
         if body.parent >= 0:
             w, vx, vy = load3(p, 3 * body.parent)
-            vx, vy = vx - w * b.r[1], vy + w * b.r[0]
+            vx, vy = vx - w * scratch.r[1], vy + w * scratch.r[0]
         for k in range(body.n_v):
-            u = load(x, body.v + k) - b.Ew[3 * k + 2] * w - b.Ev[3 * k] * vx - b.Ev[3 * k + 1] * vy
-            u = b.l[k] * u
+            psi = scratch.psi
+            u = load(x, body.v + k) - psi[6 * k + 2] * w - psi[6 * k + 3] * vx - psi[6 * k + 4] * vy
+            u = scratch.inverse_D[k] * u
             store(x, body.v + k, u)
-            pw, px, py = planar_column(body, b, k)
+            pw, px, py = planar_twist_column(body, b, scratch, k)
             w, vx, vy = w + u * pw, vx + u * px, vy + u * py
         store3(p, 3 * i, (w, vx, vy))
 

@@ -1,0 +1,244 @@
+"""The numbers of a flexible body by name: f is its FLEX row (where they begin), shapes holds its constants
+(system.shapes), flex its state (work.flex). Modes j, l; components c, k; shortening functions r (flexible/body.py).
+
+Symbols and equation numbers: docs/equations.md, section Flexible bodies."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.vec3 import add, dot, put, vec
+
+# --- constants ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def mass_integral(f, shapes, c):
+    """C1_c = int phi_c dm [kg]"""
+    return shapes[f.C1 + c]
+
+
+@kernel
+def axial_integral(f, shapes, c):
+    """X1_c = int x phi_c dm [kg m]"""
+    return shapes[f.X1 + c]
+
+
+@kernel
+def product_integral(f, shapes, c, k):
+    """P_ck = int phi_c phi_k dm [kg]"""
+    return shapes[f.P + c * f.M + k]
+
+
+@kernel
+def shortening(f, shapes, r, j, l):
+    """Q_r,jl: shortening function r per product of two bending modes [1/m]"""
+    return shapes[f.Q + (r * f.n_b + j) * f.n_b + l]
+
+
+@kernel
+def rotary_coupling(f, shapes, j):
+    """Column j of Jr1 [kg m]"""
+    return vec(shapes[f.Jr1 + 3 * j :])
+
+
+@kernel
+def rotary_inertia(f, shapes, j, l):
+    """Jr2_jl [kg]"""
+    return shapes[f.Jr2 + j * f.m + l]
+
+
+@kernel
+def stiffness(f, shapes, j, l):
+    """K_jl [N/m]"""
+    return shapes[f.K + j * f.m + l]
+
+
+# --- modal state (F1) ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def modal_coordinate(f, flex, j):
+    """d_j"""
+    return flex[f.d + j]
+
+
+@kernel
+def modal_rate(f, flex, j):
+    """e_j = d_j'"""
+    return flex[f.e + j]
+
+
+@kernel
+def modal_acceleration(f, flex, j):
+    """e_j'"""
+    return flex[f.edot + j]
+
+
+@kernel
+def put_modal_acceleration(f, flex, j, value):
+    flex[f.edot + j] = value
+
+
+@kernel
+def amplitude(f, flex, c):
+    """D_c [m]"""
+    return flex[f.D + c]
+
+
+@kernel
+def amplitude_rate(f, flex, c):
+    """D'_c [m/s]"""
+    return flex[f.Dd + c]
+
+
+@kernel
+def amplitude_bias(f, flex, r):
+    """b_r: what D''_r has when e' vanishes [m/s^2]"""
+    return flex[f.b + r]
+
+
+@kernel
+def shortening_slope(f, flex, r, j):
+    """(Q_r d)_j: amplitude r falls by this per modal coordinate j"""
+    return flex[f.U + r * f.n_b + j]
+
+
+# --- what components feel, before it is carried to the modes --------------------------------------------------------
+
+
+@kernel
+def component_moment(f, flex, c):
+    """a_c = int s x Phi_c dm [kg m] (F6)"""
+    return vec(flex[f.a + 3 * c :])
+
+
+@kernel
+def component_force(f, flex, c):
+    """F_c: velocity-dependent force [N] (F10)"""
+    return flex[f.F + c]
+
+
+@kernel
+def put_component(f, flex, c, moment, force):
+    put(flex[f.a + 3 * c :], moment)
+    flex[f.F + c] = force
+
+
+# --- modal blocks of the mass matrix, of the body alone and then of all it carries (F7) -------------------------------
+
+
+@kernel
+def coupling(f, flex, j):
+    """Force and moment on the frame per acceleration of mode j: row j of M_vd, M_wd [kg, kg m] B"""
+    at = f.rd + 6 * j
+    return vec(flex[at:]), vec(flex[at + 3 :])
+
+
+@kernel
+def put_coupling(f, flex, j, force, moment):
+    at = f.rd + 6 * j
+    put(flex[at:], force)
+    put(flex[at + 3 :], moment)
+
+
+@kernel
+def add_coupling(f, flex, j, force, moment):
+    at = f.rd + 6 * j
+    put(flex[at:], add(vec(flex[at:]), force))
+    put(flex[at + 3 :], add(vec(flex[at + 3 :]), moment))
+
+
+@kernel
+def modal_inertia(f, flex, j, l):
+    """M_dd,jl, l <= j [kg]; once factored: L_jl, its diagonal inverted (A2)"""
+    return flex[f.dd + j * f.m + l]
+
+
+@kernel
+def put_modal_inertia(f, flex, j, l, value):
+    flex[f.dd + j * f.m + l] = value
+
+
+@kernel
+def add_modal_inertia(f, flex, j, l, value):
+    flex[f.dd + j * f.m + l] += value
+
+
+@kernel
+def modal_bias(f, flex, j):
+    """Force on mode j while accelerations vanish [N]"""
+    return flex[f.pd + j]
+
+
+@kernel
+def put_modal_bias(f, flex, j, value):
+    flex[f.pd + j] = value
+
+
+@kernel
+def add_modal_bias(f, flex, j, value):
+    flex[f.pd + j] += value
+
+
+# --- half solves of the articulated recursion (A2) --------------------------------------------------------------------
+
+
+@kernel
+def reduced_coupling(f, flex, j):
+    """Row j of Y = L^-1 I_dr, as force and moment"""
+    at = f.Y + 6 * j
+    return vec(flex[at:]), vec(flex[at + 3 :])
+
+
+@kernel
+def reduced_bias(f, flex, j):
+    """y_j, y = L^-1 p_d"""
+    return flex[f.y + j]
+
+
+@kernel
+def put_reduced(f, flex, j, force, moment, bias):
+    at = f.Y + 6 * j
+    put(flex[at:], force)
+    put(flex[at + 3 :], moment)
+    flex[f.y + j] = bias
+
+
+# --- sections: point is a POINT row -----------------------------------------------------------------------------------
+
+
+@kernel
+def shape_value(point, shapes, j):
+    """phi_j at the section"""
+    return shapes[point.phi + j]
+
+
+@kernel
+def shape_angle(point, shapes, j):
+    """Angle of the section per modal coordinate j [rad/m]"""
+    return shapes[point.theta + j]
+
+
+@kernel
+def shortening_at(f, point, shapes, j, l):
+    """H_jl of the axis up to the section [1/m]"""
+    return shapes[point.H + j * f.n_b + l]
+
+
+@kernel
+def section_mode(point, flex, j):
+    """Lambda_j: velocity and angular velocity of the section per rate of mode j, B (F13)"""
+    at = point.Lambda + 6 * j
+    return vec(flex[at:]), vec(flex[at + 3 :])
+
+
+@kernel
+def put_section_mode(point, flex, j, velocity, angular_velocity):
+    at = point.Lambda + 6 * j
+    put(flex[at:], velocity)
+    put(flex[at + 3 :], angular_velocity)
+
+
+@kernel
+def modal_force(point, flex, j, force, moment):
+    """Force on mode j by a wrench at the section: Lambda_j . (f, n) (F16)"""
+    at = point.Lambda + 6 * j
+    return dot(vec(flex[at:]), force) + dot(vec(flex[at + 3 :]), moment)

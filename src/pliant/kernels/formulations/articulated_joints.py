@@ -1,0 +1,129 @@
+"""Joints of the articulated recursion: their velocities eliminated on the way in, found on the way out.
+
+s = (sv, sw): a column of the joint subspace S. A joint with several velocities is eliminated one velocity at a time
+(ball joints by half solves), so every update is symmetric and nothing is ever symmetrised: long spherical chains keep
+their digits [boltzmannhamel]. Numbers in brackets: docs/equations.md."""
+
+from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.sym3 import (
+    cholesky3,
+    lower_solve,
+    minus_outer,
+    minus_square,
+    mul_sym,
+    put_sym,
+    sym,
+    upper_solve,
+)
+from pliant.kernels.algebra.vec3 import add, dot, mul, mul_t, put, scale, sub, vec
+from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.pivot import invert_pivot
+from pliant.system.tables import JointKind
+
+ZERO_SYM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def is_plain_ball(body):
+    """A ball joint without armature: eliminated as a whole."""
+    return body.kind == JointKind.SPHERICAL and not body.has_armature
+
+
+@kernel
+def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
+    """(A6): the rotational blocks of Ia vanish exactly. is_ok = False if C is not positive."""
+    l = cholesky3(C)
+    put_sym(scratch.ball_l, l)
+    j = body.v
+    tau = (work.dofs[j].tau, work.dofs[j + 1].tau, work.dofs[j + 2].tau)
+    t = lower_solve(l, sub(tau, pn))
+    put(scratch.ball_t, t)
+    # rows of B are the columns of B^T
+    y0 = lower_solve(l, (B[0], B[1], B[2]))
+    y1 = lower_solve(l, (B[3], B[4], B[5]))
+    y2 = lower_solve(l, (B[6], B[7], B[8]))
+    put(scratch.ball_Y, y0)
+    put(scratch.ball_Y[3:], y1)
+    put(scratch.ball_Y[6:], y2)
+    Aa = (
+        A[0] - dot(y0, y0),
+        A[1] - dot(y0, y1),
+        A[2] - dot(y0, y2),
+        A[3] - dot(y1, y1),
+        A[4] - dot(y1, y2),
+        A[5] - dot(y2, y2),
+    )
+    return l[0] > 0.0, Aa, ZERO_MAT, ZERO_SYM, add(pf, (dot(y0, t), dot(y1, t), dot(y2, t))), tau
+
+
+@kernel
+def eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn):
+    """(A5): Ia = I - d U U^T, pa = p' + d t U, d the inverse pivot."""
+    is_ok, d = invert_pivot(dof, pivot)
+    put(scratch.U[6 * k :], Uv)
+    put(scratch.U[6 * k + 3 :], Uw)
+    scratch.inverse_pivot[k] = d
+    scratch.t[k] = t
+    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
+    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
+
+
+@kernel
+def eliminate_velocity(work, body, x, scratch, k, A, B, C, pf, pn):
+    """One velocity of any joint."""
+    dof = work.dofs[body.v + k]
+    sv, sw = subspace_column(body, x, k)
+    # (A4)
+    Uv = add(mul_sym(A, sv), mul(B, sw))
+    Uw = add(mul_t(B, sv), mul_sym(C, sw))
+    pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
+    t = dof.tau - dot(sv, pf) - dot(sw, pn)
+    return eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn)
+
+
+@kernel
+def eliminate_revolute(work, body, scratch, A, B, C, pf, pn):
+    """eliminate_velocity for s = (0, axis)."""
+    dof, axis = work.dofs[body.v], vec(body.axis)
+    # (A4)
+    Uv, Uw = mul(B, axis), mul_sym(C, axis)
+    pivot = dot(axis, Uw) + dof.armature
+    t = dof.tau - dot(axis, pn)
+    return eliminate_column(dof, scratch, 0, Uv, Uw, pivot, t, A, B, C, pf, pn)
+
+
+@kernel
+def eliminate_joint(work, body, x, scratch, A, B, C, pf, pn):
+    """All velocities of one joint; is_ok = False if a pivot is not positive."""
+    is_ok = True
+    if body.kind == JointKind.REVOLUTE:
+        is_ok, A, B, C, pf, pn = eliminate_revolute(work, body, scratch, A, B, C, pf, pn)
+    elif is_plain_ball(body):
+        is_ok, A, B, C, pf, pn = eliminate_ball(work, body, scratch, A, B, C, pf, pn)
+    else:
+        for k in range(body.n_v):
+            is_good, A, B, C, pf, pn = eliminate_velocity(work, body, x, scratch, k, A, B, C, pf, pn)
+            is_ok = is_ok and is_good
+    return is_ok, A, B, C, pf, pn
+
+
+@kernel
+def solve_joint(body, x, scratch, a, al, vdot):
+    """Accelerations of one joint, from those its parent gives it; returned with them."""
+    j = body.v
+    if is_plain_ball(body):
+        # (A10)
+        l, t, Y = sym(scratch.ball_l), vec(scratch.ball_t), scratch.ball_Y
+        Ya = add(add(scale(a[0], vec(Y)), scale(a[1], vec(Y[3:]))), scale(a[2], vec(Y[6:])))
+        u = sub(upper_solve(l, sub(t, Ya)), al)
+        put(vdot[j:], u)
+        return a, add(al, u)
+    for k in range(body.n_v - 1, -1, -1):
+        # (A9)
+        Uv, Uw = vec(scratch.U[6 * k :]), vec(scratch.U[6 * k + 3 :])
+        u = scratch.inverse_pivot[k] * (scratch.t[k] - dot(Uv, a) - dot(Uw, al))
+        vdot[j + k] = u
+        sv, sw = subspace_column(body, x, k)
+        a, al = add(a, scale(u, sv)), add(al, scale(u, sw))
+    return a, al
