@@ -174,3 +174,31 @@ def test_architecture_names_every_room_and_module():
 def test_notation_names_every_work():
     for power in Power:
         assert f"work_{power.name.lower()}" in text_of("docs/notation.md")
+
+
+# --- docs/equations.md against the kernels ------------------------------------------------------------------------
+
+NUMBER = r"[KFNABGD]\d+"
+
+
+def cited_equations(path):
+    """Numbers in brackets: (A4), (A4, A5), (D4 - D6), (K3) in parent axes."""
+    groups = re.findall(rf"\(({NUMBER}(?:(?:, | - ){NUMBER})*)\)", path.read_text())
+    return {number for group in groups for number in re.findall(NUMBER, group)}
+
+
+def test_kernels_cite_equations_that_there_are():
+    defined = set(re.findall(rf"^\(({NUMBER})\)", text_of("docs/equations.md"), re.MULTILINE))
+    kernels = sorted((PACKAGE / "kernels").rglob("*.py")) + [PACKAGE / "system" / "formulation_work.py"]
+    cited = {path: cited_equations(path) for path in kernels}
+    for path, numbers in cited.items():
+        assert numbers <= defined, f"{path.name} cites {sorted(numbers - defined)}"
+    assert set().union(*cited.values()) == defined, "equations that no kernel cites"
+
+
+@pytest.mark.parametrize(
+    ("name", "letter"), [("articulated", "A"), ("boltzmann_hamel", "B"), ("gibbs_appell", "G"), ("denoc", "D")]
+)
+def test_every_formulation_cites_its_equations(name, letter):
+    files = (PACKAGE / "kernels" / "formulations").glob(f"{name}*.py")
+    assert len({number for path in files for number in cited_equations(path) if number[0] == letter}) >= 8
