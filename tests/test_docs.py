@@ -189,7 +189,7 @@ def cited_equations(path):
 
 def test_kernels_cite_equations_that_there_are():
     defined = set(re.findall(rf"^\(({NUMBER})\)", text_of("docs/equations.md"), re.MULTILINE))
-    kernels = sorted((PACKAGE / "kernels").rglob("*.py")) + [PACKAGE / "system" / "formulation_work.py"]
+    kernels = [*sorted((PACKAGE / "kernels").rglob("*.py")), PACKAGE / "system" / "formulation_work.py"]
     cited = {path: cited_equations(path) for path in kernels}
     for path, numbers in cited.items():
         assert numbers <= defined, f"{path.name} cites {sorted(numbers - defined)}"

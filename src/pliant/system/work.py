@@ -23,17 +23,18 @@ BODY_WORK = np.dtype(
         ("w_J", np.float64, (3,)),  # angular velocity across the joint [rad/s] B
         ("zv", np.float64, (3,)),  # acceleration left when all vdot and the parent's acceleration vanish [m/s^2] B
         ("zw", np.float64, (3,)),  # [rad/s^2] B
-        ("Sv", np.float64, (18,)),  # joint subspace, six columns of three; used where n_v > 1
-        ("Sw", np.float64, (18,)),
-        # filled by kinematics/tree.py: place (only where world.needs_placement)
-        ("R_WB", np.float64, (9,)),
-        ("p_WB", np.float64, (3,)),  # [m] W
         # filled by gather.py; gravity is not among them
         ("f", np.float64, (3,)),  # external force [N] B
         ("n", np.float64, (3,)),  # external moment about the body origin [N m] B
         # filled by kinematics/tree.py: accelerate, or on its way out by formulations/articulated.py
         ("a", np.float64, (3,)),  # acceleration of the body origin minus gravity [m/s^2] B
         ("al", np.float64, (3,)),  # angular acceleration [rad/s^2] B
+        # filled by kinematics/tree.py: place (only where world.needs_placement)
+        ("R_WB", np.float64, (9,)),
+        ("p_WB", np.float64, (3,)),  # [m] W
+        # filled by kinematics/joints.py; last, because joints with one velocity do without
+        ("Sv", np.float64, (18,)),  # joint subspace, six columns of three; used where n_v > 1
+        ("Sw", np.float64, (18,)),
     ],
     align=True,
 )

@@ -83,7 +83,7 @@ def component_integrals(f, shapes, flex, c):
 
 @kernel
 def sum_components(f, shapes, flex, w, c):
-    """(F2 - F6): c and its rate, rows of Z = sum D_c e_f (p_c + X1_c e_x)^T and of Gd = sum D'_c e_f p_c^T.
+    """(F2, F4, F5, F6): c and its rate, rows of Z = sum D_c e_f (p_c + X1_c e_x)^T and of Gd = sum D'_c e_f p_c^T.
 
     c given: that of the undeformed body. Fills a_c and the velocity-dependent force F_c of every component (F10)."""
     cd = (0.0, 0.0, 0.0)

@@ -61,11 +61,10 @@ def put_articulated_inertia(scratch, A, B, C, pf, pn):
 
 
 @kernel
-def add_to_parent(system, work, i, A, B, C, pf, pn):
-    """(A7): rotate Ia, pa of body i into parent axes, shift to the parent's origin, add.
+def add_to_parent(system, work, body, x, A, B, C, pf, pn):
+    """(A7): rotate Ia, pa into parent axes, shift to the parent's origin, add.
 
     The child that is met first adds to the parent's own inertia."""
-    body, x = system.bodies[i], work.bodies[i]
     R, o = mat(x.R), vec(x.o)
     A, B, C = rotate_sym(R, A), rotate_mat(R, B), rotate_sym(R, C)
     pf, pn = mul(R, pf), mul(R, pn)
@@ -104,8 +103,9 @@ def sweep_inward(system, work, keeps_all):
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for k in range(len(system.flexes)):
         put_flexible_inertia(system, work, k)
-    for i in range(len(system.bodies) - 1, -1, -1):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    for i in range(len(bodies) - 1, -1, -1):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_prescribed:
             zv, zw = add_prescribed(work, body, x, zv, zw)
@@ -126,7 +126,7 @@ def sweep_inward(system, work, keeps_all):
             work.run[0].body = i
             return False
         if body.parent >= 0:
-            add_to_parent(system, work, i, A, B, C, pf, pn)
+            add_to_parent(system, work, body, x, A, B, C, pf, pn)
     return True
 
 
@@ -134,14 +134,15 @@ def sweep_inward(system, work, keeps_all):
 def sweep_outward(system, work, vdot):
     """Accelerations from the root to the tips."""
     g = vec(system.world[0].gravity)
-    for i in range(len(system.bodies)):
-        body, x = system.bodies[i], work.bodies[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    for i in range(len(bodies)):
+        body, x = bodies[i], moving[i]
         R, o = mat(x.R), vec(x.o)
         # (A8)
         if body.parent < 0:
             a, al = mul_t(R, scale(-1.0, g)), ZERO
         else:
-            parent = work.bodies[body.parent]
+            parent = moving[body.parent]
             a, al = vec(parent.a), vec(parent.al)
             if body.point >= 0:
                 # z holds the section's own bias
@@ -149,7 +150,7 @@ def sweep_outward(system, work, vdot):
                 a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
             a = mul_t(R, add(a, cross(al, o)))
             al = mul_t(R, al)
-        a, al = solve_joint(body, x, work.articulated[i], a, al, vdot)
+        a, al = solve_joint(body, x, scratches[i], a, al, vdot)
         if body.is_prescribed:
             a, al = add_prescribed(work, body, x, a, al)
         # (A11)

@@ -71,15 +71,10 @@ def rotate_and_shift(x, I, p):
 
 
 @kernel
-def add_to_parent(system, work, i, I, p):
-    """(A7). The child that is met first adds to the parent's own inertia."""
-    body = system.bodies[i]
-    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = rotate_and_shift(work.bodies[i], I, p)
-    scratch = work.articulated[body.parent]
-    if body.is_last_child:
-        I, p = body_inertia(system.bodies[body.parent], work.bodies[body.parent])
-    else:
-        I, p = articulated_inertia(scratch)
+def add_to_parent(body, x, parent, y, scratch, I, p):
+    """(A7): to the parent, whose rows are parent, y, scratch. The child that is met first adds to its own inertia."""
+    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = rotate_and_shift(x, I, p)
+    I, p = body_inertia(parent, y) if body.is_last_child else articulated_inertia(scratch)
     I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
     put_articulated_inertia(scratch, I, (p[0] + px, p[1] + py, p[2] + n))
 
@@ -98,8 +93,9 @@ def prescribed_acceleration(work, body, x):
 @kernel
 def sweep_inward(system, work):
     """Returns False and names the body if a pivot is not positive."""
-    for i in range(len(system.bodies) - 1, -1, -1):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    for i in range(len(bodies) - 1, -1, -1):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
         I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
         if body.is_prescribed:
@@ -116,20 +112,22 @@ def sweep_inward(system, work):
                 work.run[0].body = i
                 return False
         if body.parent >= 0:
-            add_to_parent(system, work, i, I, p)
+            j = body.parent
+            add_to_parent(body, x, bodies[j], moving[j], scratches[j], I, p)
     return True
 
 
 @kernel
 def sweep_outward(system, work, vdot):
     g = system.world[0].gravity
-    for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    for i in range(len(bodies)):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         # (A8)
         c, s = x.R[0], x.R[3]
         px, py, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
-            parent = work.bodies[body.parent]
+            parent = moving[body.parent]
             al = parent.al[2]
             px, py = parent.a[0] - al * x.o[1], parent.a[1] + al * x.o[0]
         ax, ay = c * px + s * py, c * py - s * px

@@ -80,13 +80,14 @@ def known_acceleration(work, body, x, part):
 def put_twist_rates(system, work, part):
     """(D2), outward: t' of every body, with that part of prescribed accelerations; its own M and w."""
     gravity = vec(system.world[0].gravity)
-    for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    for i in range(len(bodies)):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         Q, com, w = mat(x.R), vec(body.com), vec(x.w)
         zv, zw = known_acceleration(work, body, x, part)
         r, tv, tw = ZERO, ZERO, ZERO
         if body.parent >= 0:
-            parent = work.denoc[body.parent]
+            parent = scratches[body.parent]
             tv, tw = sub(vec(parent.tdot_v), vec(parent.s)), vec(parent.tdot_w)
             r = sub(mul(mat(parent.Q), vec(x.o)), vec(parent.d))
             Q = matmul(mat(parent.Q), Q)
@@ -138,8 +139,9 @@ def sweep_inward(system, work, eliminates):
     """Mh and wrench of every body; without elimination: the inertia and wrench of a body and all it carries.
 
     Returns False and names the body if a pivot is not positive."""
-    for i in range(len(system.bodies) - 1, -1, -1):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    for i in range(len(bodies) - 1, -1, -1):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         A, B, C = sym(scratch.A), mat(scratch.B), sym(scratch.C)
         n, f = vec(scratch.wrench_n), vec(scratch.wrench_f)
         if eliminates:
@@ -151,18 +153,19 @@ def sweep_inward(system, work, eliminates):
                     work.run[0].body = i
                     return False
         if body.parent >= 0:
-            add_to_parent(scratch, work.denoc[body.parent], A, B, C, n, f)
+            add_to_parent(scratch, scratches[body.parent], A, B, C, n, f)
     return True
 
 
 @kernel
 def sweep_outward(system, work, vdot):
     """(D8): vdot, and mu."""
-    for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    for i in range(len(bodies)):
+        body, x, scratch = bodies[i], moving[i], scratches[i]
         mw, mv = ZERO, ZERO
         if body.parent >= 0:
-            parent = work.denoc[body.parent]
+            parent = scratches[body.parent]
             mw = vec(parent.mu_w)
             mv = add(vec(parent.mu_v), cross(mw, vec(scratch.r)))
         for k in range(body.n_v):

@@ -13,7 +13,7 @@ from pliant.kernels.kinematics.planar import accelerate_planar, move_planar, pla
 
 @kernel
 def move(system, work, q, v):
-    """R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
+    """(K1): R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
     if system.world[0].uses_planar:
         move_planar(system, work, q, v)
         return
