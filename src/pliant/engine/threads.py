@@ -31,7 +31,9 @@ def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[P
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(_in_turn, *pair, job) for pair in zip(handle.crew(count)[1:], parts[1:], strict=True)]
+        others = [
+            pool.submit(_in_turn, *pair, job) for pair in zip(handle.per_thread(count)[1:], parts[1:], strict=True)
+        ]
         _in_turn(handle, parts[0], job)
         for other in others:
             other.result()

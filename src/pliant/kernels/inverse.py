@@ -3,7 +3,7 @@
 from pliant.kernels._jit import FORWARD, STATE, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, put, scale, sub, vec
-from pliant.kernels.dynamics import settle_sticking
+from pliant.kernels.dynamics import solve_with_sticking
 from pliant.kernels.flexible.body import weigh
 from pliant.kernels.flexible.sections import modal_force
 from pliant.kernels.kinematics.joints import subspace_column
@@ -65,11 +65,11 @@ def sum_wrenches(system, work, reaction):
 def inverse(system, work, t, q, v, vdot, tau, reaction):
     """tau beyond what the model itself carries, such that forward(q, v, tau) = vdot; and all joint reactions."""
     work.run[0].segment = t
-    call_state(work.run[0].set_phase, (system, work, t, q, v))
-    call_state(work.run[0].prepare, (system, work, t, q, v))
+    call_state(work.calls[0].set_phase, (system, work, t, q, v))
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
     if work.run[0].n_sticking > 0:
         # what sticks holds as it does without the sought forces
-        settle_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
+        solve_with_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
     accelerate(system, work, vdot)
     sum_wrenches(system, work, reaction)
     for i in range(len(system.bodies)):

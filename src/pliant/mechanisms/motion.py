@@ -29,7 +29,7 @@ class MotorForces:
     """What a given motion of a mechanism needs."""
 
     tau: Array  # one entry per velocity, zero but at the motors [N, N m]
-    multipliers: Array  # one per condition: force (couple) on the second frame of its loop [N, N m]
+    multipliers: Array  # one per constraint: force (couple) on the second frame of its loop [N, N m]
 
 
 def closed_motion(
@@ -117,7 +117,7 @@ def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: 
     missing = int(free.sum()) - int(np.sum(values > 1e-8 * max(values.max(initial=0.0), 1e-300)))
     if missing > 0:
         raise ModelError(
-            f"closed_motion: {listed(given) or 'no joint'} does not tell the whole motion: {missing} freedom(s) of the "
+            f"closed_motion: {listed(given) or 'no joint'} does not determine the whole motion: {missing} freedom(s) of the "
             f"other {int(free.sum())} velocities are left; give the motion of more joints"
         )
 
@@ -134,7 +134,7 @@ def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array, bound: fl
 
 def _worst(loops: Loops, gap: Array) -> str:
     """The loop of the largest gap."""
-    return loops.model.loops[int(loops.handle.system.closings[int(np.argmax(gap))].loop)].name
+    return loops.model.loops[int(loops.handle.system.constraints[int(np.argmax(gap))].loop)].name
 
 
 def _check_on_loops(loops: Loops, q: Array, v: Array) -> None:
@@ -213,8 +213,8 @@ def loop_wrenches(handle: Prepared) -> dict[str, Array]:
     """Wrench of every loop by its first frame on the second, at its origin, in its axes (force, moment), as the last
     evaluation left it."""
     from pliant.kernels import _jit
-    from pliant.kernels.closures import referee
+    from pliant.kernels.closures import constraint_check
 
     out = np.empty((1, 6 * len(handle.model.loops)))
-    _jit.entry(referee.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
+    _jit.entry(constraint_check.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
     return {loop.name: out[0, 6 * i : 6 * i + 6].copy() for i, loop in enumerate(handle.model.loops)}

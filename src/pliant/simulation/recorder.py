@@ -59,8 +59,8 @@ class Recorded:
 
     def _put(self, memory: Memory, parts: list[Any]) -> None:
         rows, starts, terms, phase_times, phases = parts
-        loop = memory.loop[0]
-        log = [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
+        stepping = memory.stepping[0]
+        log = [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: stepping.n_log]]
         try:
             self.terms.add(terms)
         except OSError as error:
@@ -71,7 +71,7 @@ class Recorded:
         self.phases.append(phases)
         self.log += log
         self._others += phase_times.nbytes + phases.nbytes + EVENT_BYTES * len(log)
-        loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+        stepping.n_rows = stepping.n_pieces = stepping.n_log = stepping.n_phases = 0
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -142,13 +142,13 @@ class Recorded:
 
 def _parts(memory: Memory) -> list[Any]:
     """What the loop recorded, in its own buffers: rows, starts and terms of pieces, times of phases, phases."""
-    loop = memory.loop[0]
+    stepping = memory.stepping[0]
     return [
-        memory.rows[: loop.n_rows],
-        memory.piece_times[: loop.n_pieces],
-        memory.piece_terms[: loop.n_pieces],
-        memory.phase_times[: loop.n_phases],
-        memory.phases[: loop.n_phases],
+        memory.rows[: stepping.n_rows],
+        memory.piece_times[: stepping.n_pieces],
+        memory.piece_terms[: stepping.n_pieces],
+        memory.phase_times[: stepping.n_phases],
+        memory.phases[: stepping.n_phases],
     ]
 
 
