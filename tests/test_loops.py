@@ -219,7 +219,7 @@ def test_mechanisms_stay_on_their_closed_forms(name, given, closure):
     assert found.audit["constraint_drift"] < 1e-13
 
 
-def test_four_bar_in_space_has_redundant_conditions_and_swings_as_in_its_plane():
+def test_four_bar_in_space_has_redundant_constraints_and_swings_as_in_its_plane():
     flat = CASES["four-bar"].build(CASES["four-bar"].resolve({}))
     # a frame turned about x takes the whole linkage out of x-y: all five constraints of its pin count
     tilt = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))

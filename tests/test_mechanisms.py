@@ -175,7 +175,7 @@ def test_free_flying_mechanism_keeps_momentum_and_energy(closure):
 
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
-def test_redundant_conditions_do_not_make_the_equations_jump(rtol):
+def test_redundant_constraints_do_not_make_the_equations_jump(rtol):
     # a partition that changed within steps had half of the steps rejected, and doubled their number
     runs = [pliant.simulate(flyer(), 1.0, closure=name, rtol=rtol, integrator="dop853") for name in SOLVED]
     steps = [run.stats["steps"] + run.stats["rejected"] for run in runs]

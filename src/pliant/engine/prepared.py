@@ -381,7 +381,7 @@ class Prepared:
         world = self.system.world[0]
         q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
         for limit in self.system.limits:
-            depth = limit.side * (self._seen(y, int(limit.dof)) - limit.bound)
+            depth = limit.side * (self._joint_deflection(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
                 raise ModelError(
                     f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
@@ -405,8 +405,8 @@ class Prepared:
         """How far inside a plane a point still counts as on it [m]."""
         return ON_PLANE * model_size(self.model)
 
-    def _seen(self, y: Array, j: int) -> float:
-        """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""
+    def _joint_deflection(self, y: Array, j: int) -> float:
+        """The angle that springs and limits of velocity j act on (kernels/forces/joints.py)."""
         dof = self.system.dofs[j]
         modes = self.model.links[dof.body].q_modes
         tilt = self.system.shapes[dof.tilt : dof.tilt + self.model.links[dof.body].body.n_modes]

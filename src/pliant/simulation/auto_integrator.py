@@ -13,7 +13,7 @@ EXPLICIT, IMPLICIT = Dop853(), Radau()
 # steps at the bound of stability, hardly any off it, in one phase: 15 in Hairer's code, but an impact that makes beams
 # ring has dozens, and then it does not pay
 STIFF_STEPS = 60
-MOST_UNKNOWNS = 300  # beyond, dense factors take longer than they save
+MAX_UNKNOWNS = 300  # beyond, dense factors take longer than they save
 TRIAL = 60  # steps after which the cost is looked at
 EXPLICIT_COST = 15.0  # evaluations of a step of dop853, with dense output
 
@@ -34,7 +34,7 @@ class AutoChoice:
             if stepping.watches == 0:  # the wait is over
                 stepping.watches = STIFF_STEPS
                 return None
-            if sum(memory.atol < float("inf")) // 2 > MOST_UNKNOWNS:
+            if sum(memory.atol < float("inf")) // 2 > MAX_UNKNOWNS:
                 stepping.watches = 0
                 return None
             self.method, self._h = IMPLICIT, float(stepping.h)

@@ -26,7 +26,7 @@ from pliant.simulation.simulate import simulate, status_word
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
-MOST_IN_CHUNK = 64  # runs a thread takes at once
+MAX_CHUNK = 64  # runs a thread takes at once
 NOT_BEGUN = "before it began"
 LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 
@@ -184,7 +184,7 @@ class _Work:
         """All runs, in threads; this one watches."""
         n = len(self.t)
         if len(self.models) == 1 and not self._is_whole:
-            self._chunk = max(1, min(MOST_IN_CHUNK, n // (4 * threads)))
+            self._chunk = max(1, min(MAX_CHUNK, n // (4 * threads)))
         workers = [threading.Thread(target=self._labour, daemon=True) for _ in range(min(threads, n))]
         # kernels are compiled, or loaded, here and once
         prepare(self.models[0])

@@ -20,7 +20,7 @@ from pliant.system.phases import Phases
 Array = NDArray[np.float64]
 LOOK_BYTES = 3e7  # recorded between two looks at the free memory
 EVENT_BYTES = 150  # of one in the log
-MOST_THINNED = 1024  # rows of which one is left
+MAX_THINNED = 1024  # rows of which one is left
 LESS = "give more (memory), a looser rtol, longer steps or a shorter duration"
 
 
@@ -122,7 +122,7 @@ class Recorded:
         the reason that says so."""
         if self.has_dense:
             self.has_dense, self.terms, self.lost = False, Pile(), ("the dense output",)
-        elif self.nth < MOST_THINNED:
+        elif self.nth < MAX_THINNED:
             self.nth *= 2
             self.rows.thin()
         else:
