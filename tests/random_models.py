@@ -13,7 +13,7 @@ import pytest
 import scipy.linalg
 
 from pliant.engine.prepared import Prepared
-from pliant.kernels._jit import REFEREE, entry, kernel
+from pliant.kernels._jit import QUERY, entry, kernel
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import frame_placement, frame_velocity, move, place
 from pliant.model.attitudes import AxisAngle
@@ -345,7 +345,7 @@ def refined_solve(M: np.ndarray, b: np.ndarray) -> np.ndarray:
 # --- probes: what the kernels of kinematics say -----------------------------------------------------------------
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def _frames(system, work, q, v, out):
     """out[row], per frame: R (9), p (3), velocity (3), angular velocity (3); world axes."""
     for row in range(len(q)):
@@ -363,7 +363,7 @@ def _frames(system, work, q, v, out):
     return 0
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def _rates(system, work, q, v, out):
     """out[row] = qdot."""
     for row in range(len(q)):

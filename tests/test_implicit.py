@@ -12,7 +12,7 @@ from pliant.cases.case import all_cases
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.kernels import dynamics, repeat, shift
-from pliant.kernels._jit import DERIVATIVE, LOOP, address, entry, kernel
+from pliant.kernels._jit import ADVANCE, DERIVATIVE, address, entry, kernel
 from pliant.kernels.algebra.lu import complex_lu, complex_lu_solve, lu, lu_solve
 from pliant.kernels.integrators import radau_table
 from pliant.kernels.integrators.tableaus import TABLEAUS
@@ -22,10 +22,10 @@ from pliant.model.bodies import Body, Frame, Rod, Sphere
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.simulation import run as run_loop
+from pliant.simulation import run as run_module
 from pliant.simulation.prepared_run import prepare_run
 from pliant.simulation.simulate import simulate
-from pliant.system.memory import new_memory
+from pliant.system.memory import Scheme, Sizes, StepOptions, new_memory
 from pliant.system.status import Status
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
@@ -38,7 +38,7 @@ EPS = 2.2e-16
 # --- linear algebra ---------------------------------------------------------------------------------------------
 
 
-@kernel(LOOP)
+@kernel(ADVANCE)
 def solve_both(system, work, memory):
     """y <- A^-1 y, y_new + i f_new <- (B + i C)^-1 (y_new + i f_new)"""
     n = memory.y.shape[0]
@@ -51,7 +51,8 @@ def solve_both(system, work, memory):
 
 def solved(A, B, C, x, y, z):
     system = empty_system()
-    memory = new_memory(x, 0.0, 1.0, TABLEAUS["radau"], step=0, interpolant=0)
+    scheme = Scheme(TABLEAUS["radau"], step=0, interpolant=0)
+    memory = new_memory(x, (0.0, 1.0), scheme, Sizes(n_y=len(x)), StepOptions())
     memory.factor[0], memory.factor[1], memory.factor[2] = A, B, C
     memory.y_new[:], memory.f_new[:] = y, z
     kept = [Pinned(tables) for tables in (system, new_work(system), memory)]
@@ -112,7 +113,7 @@ def test_pairs_are_eliminated_without_loss():
     whole = drive(pendulum, [1.5, 0.0], 4.0, "radau", rtol=1e-10, atol=1e-10)
     paired = drive(pendulum, [1.5, 0.0], 4.0, "radau", rtol=1e-10, atol=1e-10, unknowns=in_pairs(2))
     assert paired.memory.jacobian.shape == (1, 2)
-    assert whole.memory.loop[0].n_steps == paired.memory.loop[0].n_steps
+    assert whole.memory.stepping[0].n_steps == paired.memory.stepping[0].n_steps
     assert np.allclose(whole.memory.y, paired.memory.y, rtol=0, atol=1e-12)  # Newton's tolerance, 1e-4 of a step's
 
 
@@ -184,8 +185,8 @@ def test_stiff_joint_friction_goes_as_with_small_steps():
 
 def test_interruptions_change_no_bit_of_an_implicit_run(monkeypatch):
     whole = simulate(stiff_model(stiff12()), 0.5)
-    monkeypatch.setattr(run_loop, "FIRST_WORK", 6)  # a pause after ten steps
-    monkeypatch.setattr(run_loop, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(run_module, "FIRST_WORK", 6)  # a pause after ten steps
+    monkeypatch.setattr(run_module, "PAUSE_SECONDS", 0.0)
     parts = simulate(stiff_model(stiff12()), 0.5)
     assert np.array_equal(whole.t, parts.t)
     assert np.array_equal(whole.q, parts.q)
@@ -386,7 +387,7 @@ def test_auto_stays_with_dop853_on_ordinary_cases(name):
 def test_auto_goes_back_where_radau_does_not_pay(monkeypatch):
     """Few stiff steps are enough here: the beams ring after an impact, which is no work for an implicit method."""
     case = all_cases()["falling-chain"]
-    monkeypatch.setattr(run_loop, "STIFF_STEPS", 15)
+    monkeypatch.setattr(run_module, "STIFF_STEPS", 15)
     found = simulate(case.build(case.resolve({})), **dict(case.run))
     assert [name for _, name in found.integrators] == ["dop853", "radau", "dop853"]
     expected = json.loads((Path(__file__).parent / "data" / "falling_chain.json").read_text())["starts"]["ss-ss-ss"]

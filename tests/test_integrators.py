@@ -8,11 +8,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pliant.kernels._jit import DERIVATIVE, EVENTS, SWITCH, address, entry, kernel
-from pliant.kernels.integrators.loop import advance
+from pliant.kernels.integrators.advance import advance
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import INTEGRATORS, find_method
-from pliant.system.memory import evaluate_dense, new_memory
+from pliant.system.memory import Scheme, Sizes, StepOptions, evaluate_dense, new_memory
 from pliant.system.newton import Unknowns
 from pliant.system.status import Status
 from pliant.system.tables import EVENT, empty_system, rows
@@ -186,6 +186,9 @@ def drive(
     controller=None,
     n_inputs=0,
     parameters=None,
+    capacity=1024,
+    wants_rows=True,
+    wants_dense=True,
     **options,
 ):
     """Run to the end as simulate.py does: copy full buffers away, call the controller, go on.
@@ -194,32 +197,38 @@ def drive(
     system = empty_system()._replace(events=rows(len(directions), EVENT))
     system.events.direction[:] = directions
     work = new_work(system, n_inputs)
-    run = work.run[0]
-    run.derivative = address(derivative)
-    run.events, run.switch = address(events), address(switch)
+    calls = work.calls[0]
+    calls.derivative = address(derivative)
+    calls.events, calls.switch = address(events), address(switch)
     if ROWS[method].kind == "alpha":
         options = {"unknowns": in_pairs(len(y))} | options
-    memory = new_memory(
-        y, 0.0, t_end, TABLEAUS[method], step=address(ROWS[method].load()),
-        interpolant=address(ROWS[method].load("interpolate")), n_events=len(directions), n_inputs=n_inputs, **options
-    )  # fmt: skip
+    scheme = Scheme(TABLEAUS[method], address(ROWS[method].load()), address(ROWS[method].load("interpolate")))
+    sizes = Sizes(
+        n_y=len(y),
+        n_events=len(directions),
+        n_inputs=n_inputs,
+        n_rows=capacity if wants_rows else 0,
+        n_pieces=capacity if wants_dense else 0,
+    )
+    of_steps = {name: options.pop(name) for name in StepOptions.__dataclass_fields__ if name in options}
+    memory = new_memory(y, (0.0, t_end), scheme, sizes, StepOptions(**of_steps), **options)
     if ROWS[method].kind == "alpha":
         newton, value = memory.newton[0], find_method("integrator", method, **(parameters or {}))
         newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = value.coefficients
-    loop = memory.loop[0]
+    stepping = memory.stepping[0]
     recorded, times, terms, log, reasons = [], [], [], [], []
     kept = [Pinned(tables) for tables in (system, work, memory)]
     while True:
         status = Status(entry(advance)(*(pinned.ref for pinned in kept)))
         reasons.append(status)
         if status == Status.SAMPLE:
-            work.inputs[:] = controller(loop.t, memory.y)
+            work.inputs[:] = controller(stepping.t, memory.y)
         if status == Status.BUFFER_FULL or status >= Status.STOPPED or status == Status.DONE:
-            recorded.append(memory.rows[: loop.n_rows].copy())
-            times.append(memory.piece_times[: loop.n_pieces].copy())
-            terms.append(memory.piece_terms[: loop.n_pieces].copy())
-            log += [(int(r.event), int(r.direction), float(r.t)) for r in memory.log[: loop.n_log]]
-            loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+            recorded.append(memory.rows[: stepping.n_rows].copy())
+            times.append(memory.piece_times[: stepping.n_pieces].copy())
+            terms.append(memory.piece_terms[: stepping.n_pieces].copy())
+            log += [(int(r.event), int(r.direction), float(r.t)) for r in memory.log[: stepping.n_log]]
+            stepping.n_rows = stepping.n_pieces = stepping.n_log = stepping.n_phases = 0
         if status == Status.DONE or status >= Status.STOPPED:
             break
     table, times = np.concatenate(recorded), np.concatenate(times)
@@ -306,20 +315,20 @@ def test_work_is_that_of_scipy(method, scipys):
     run = drive(pendulum, [1.5, 0.0], 50.0, method, rtol=1e-8, atol=1e-10, wants_dense=False)
     other = reference([1.5, 0.0], 50.0, scipys, rtol=1e-8, atol=1e-10)
     assert np.allclose(run.memory.y, other.y[:, -1], atol=2e-6)
-    assert run.memory.loop[0].n_evaluations < 1.3 * other.nfev  # the largest component counts, not the mean square
+    assert run.memory.stepping[0].n_evaluations < 1.3 * other.nfev  # the largest component counts, not the mean square
 
 
 def test_oscillator_keeps_its_energy():
     run = drive(oscillator, [1.0, 0.0], 200.0, rtol=1e-12, atol=1e-13)
     assert np.abs((run.y**2).sum(axis=1) - 1.0).max() < 1e-10
-    assert run.memory.loop[0].t == 200.0
+    assert run.memory.stepping[0].t == 200.0
 
 
 def test_uncontrolled_components_do_not_shorten_steps():
     y = [1.5, 0.0]
     controlled = drive(pendulum, y, 5.0, atol=[1e-10, 1e-10])
     free = drive(pendulum, y, 5.0, atol=[np.inf, np.inf], max_step=1.0)
-    assert free.memory.loop[0].n_steps < controlled.memory.loop[0].n_steps
+    assert free.memory.stepping[0].n_steps < controlled.memory.stepping[0].n_steps
     assert free.steps.max() <= 1.0 + 1e-15
 
 
@@ -425,7 +434,7 @@ def test_zeno_sequence_ends_with_a_reason_not_below_the_floor():
 def test_touch_and_go_between_samples_is_found(method):
     run = drive(ball, [0.0, 0.0], 1.0, method, events=dip, directions=[0])
     depth = math.sqrt(1e-9)
-    assert run.memory.loop[0].n_steps < 20
+    assert run.memory.stepping[0].n_steps < 20
     assert [(k, d) for k, d, _ in run.log] == [(0, -1), (0, 1)]
     assert np.allclose([t for _, _, t in run.log], [0.4321 - depth, 0.4321 + depth], rtol=0.0, atol=1e-11)
 
@@ -513,7 +522,7 @@ def test_interruptions_change_no_bit(method):
     for a, b in zip(whole[1:8], parts[1:8], strict=True):
         assert np.array_equal(a, b)
     for name in ("n_steps", "n_rejected", "n_evaluations", "n_events"):
-        assert whole.memory.loop[0][name] == parts.memory.loop[0][name]
+        assert whole.memory.stepping[0][name] == parts.memory.stepping[0][name]
 
 
 # --- failure is a value -----------------------------------------------------------------------------------------
@@ -541,7 +550,7 @@ def test_failing_kernel_passes_its_status_on(method):
 def test_too_many_steps_is_said(method):
     run = drive(pendulum, [1.5, 0.0], 50.0, method, max_steps=10)
     assert run.status == Status.TOO_MANY_STEPS
-    assert run.memory.loop[0].n_steps == 10
+    assert run.memory.stepping[0].n_steps == 10
 
 
 def test_wrong_settings_are_refused():

@@ -12,7 +12,7 @@ import pytest
 from numba.core.codegen import JITCodeLibrary
 
 from pliant.kernels import _jit, _whole
-from pliant.kernels._jit import DERIVATIVE, INTEGER, REFEREE, SYSTEM, WORK, Contract, address, entry, kernel
+from pliant.kernels._jit import DERIVATIVE, INTEGER, QUERY, SYSTEM, WORK, Contract, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
@@ -54,7 +54,7 @@ def test_contract_kernel_has_exactly_one_signature():
         assert len(doubled.signatures) == 1
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def look(system, work, q, v, out):
     """What a kernel sees of tables, vectors and matrices behind their pointers."""
     out[0, 0], out[0, 1], out[0, 2] = len(system.bodies), system.bodies[1].mass, system.world[0].gravity[2]

@@ -219,9 +219,9 @@ def test_mechanisms_stay_on_their_closed_forms(name, given, closure):
     assert found.audit["constraint_drift"] < 1e-13
 
 
-def test_four_bar_in_space_has_redundant_conditions_and_swings_as_in_its_plane():
+def test_four_bar_in_space_has_redundant_constraints_and_swings_as_in_its_plane():
     flat = CASES["four-bar"].build(CASES["four-bar"].resolve({}))
-    # a frame turned about x takes the whole linkage out of x-y: all five conditions of its pin count
+    # a frame turned about x takes the whole linkage out of x-y: all five constraints of its pin count
     tilt = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
     joints = [
         Joint(joint.name, "revolute", joint.child, q0=joint.q0, v0=joint.v0,
@@ -443,13 +443,13 @@ def imposed(model, far, seed=0):
     run.end()
     handle, y = run.handle, run.memory.y.copy()
     work, n_q = handle.work, len(model.coordinates)
-    dependent = work.column_order[: work.run[0].n_dependent]
+    dependent = work.column_order[: work.closure[0].n_active]
     moved, ydot = y.copy(), np.empty_like(y)
     rng = np.random.default_rng(seed)
     moved[dependent] += far * rng.choice([-1.0, 1.0], len(dependent))
     moved[n_q + dependent] += far
     enter = _jit.entry(repeat.repeat_derivative)
-    assert enter(int(work.run[0].derivative), 1, *handle.refs, 0.0, moved, ydot) == 0
+    assert enter(int(work.calls[0].derivative), 1, *handle.refs, 0.0, moved, ydot) == 0
     legs = [tuple(row)[:2] for row in work.legs if row.inner >= 0]
     return y[: n_q + len(model.velocities)], moved[: n_q + len(model.velocities)], legs
 
@@ -475,7 +475,7 @@ def test_dependent_hinges_follow_in_closed_form_from_far_away(name, given, legs)
 def test_joints_that_the_model_keeps_are_the_independent_ones():
     model = rose_robot()
     handle = pliant.prepare_run(model, 1e-6, closure="reduced").handle
-    free = handle.work.column_order[handle.work.run[0].n_dependent :]
+    free = handle.work.column_order[handle.work.closure[0].n_active :]
     assert sorted(model.velocities[j] for j in free) == ["pose.angle", "pose.x", "pose.y"]
 
 
@@ -591,7 +591,7 @@ NAN = float("nan")
         ({"motor": ("x", 1.0, 0.0)}, "give .value, rate, acceleration."),
         ({"motor": (NAN, 1.0, 0.0)}, "value is not finite"),
         ({"motor": ([1.0, 1.1, 1.2], [1.0, 1.0], [0.0, 0.0, 0.0])}, "paths of 2, 3 rows"),
-        ({}, "no joint does not tell the whole motion: 1 freedom"),
+        ({}, "no joint does not determine the whole motion: 1 freedom"),
         ({"motor": (1.0, 0.0, 1.0), "pivot": (None, 0.0, 0.0)}, "accelerations given tear loop 'pin' apart"),
     ],
 )
@@ -686,10 +686,10 @@ def test_bars_that_all_lie_on_each_other_go_through():
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_step_whose_projection_is_refused_is_not_accepted(monkeypatch, dense):
-    from pliant.simulation import run as run_loop
+    from pliant.simulation import run as run_module
 
-    monkeypatch.setattr(run_loop, "PROJECTED", 0.0)
-    monkeypatch.setattr(run_loop, "MOST_PROJECTED", -1.0)
+    monkeypatch.setattr(run_module, "PROJECTION_TOLERANCES", 0.0)
+    monkeypatch.setattr(run_module, "MAX_PROJECTION", -1.0)
     found = pliant.simulate(bar(), 0.5, closure="multipliers", dense=dense)
     assert not found.is_ok
     assert found.t[-1] == 0.0

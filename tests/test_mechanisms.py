@@ -63,14 +63,14 @@ def four_bar(ground="world", size=1.0, mass=2.0, upright=False, **more):
 
 
 def flyer():
-    """The four-bar on a hull in free flight: the pin's five conditions say two things, in axes that turn."""
+    """The four-bar on a hull in free flight: the pin's five constraints have rank two, in axes that rotate."""
     hull = Body("hull", mass=4.0, inertia=(0.3, 0.4, 0.5))
     model = four_bar("hull", bodies=(hull,), base=Base("floating", spin=(0.3, 0.5, -0.2)), gravity=(0, 0, 0))
     joints = [replace(joint, v0=6.0) if joint.name == "motor" else joint for joint in model.joints]
     return replace(model, joints=tuple(joints))
 
 
-# --- conditions ---------------------------------------------------------------------------------------------------
+# --- constraints --------------------------------------------------------------------------------------------------
 
 
 def every_kind():
@@ -160,7 +160,7 @@ def test_bead_on_a_turning_wire_flies_out_as_cosh_with_coriolis_force_on_the_wir
     assert np.hypot(*force[:2]) == pytest.approx(2.0 * 0.5 * w * r * w * np.sinh(w), abs=1e-9)
 
 
-# --- redundant conditions -----------------------------------------------------------------------------------------
+# --- redundant constraints ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("closure", SOLVED)
@@ -175,8 +175,8 @@ def test_free_flying_mechanism_keeps_momentum_and_energy(closure):
 
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
-def test_redundant_conditions_do_not_make_the_equations_jump(rtol):
-    # a choice of conditions that changed within steps had half of the steps rejected, and doubled their number
+def test_redundant_constraints_do_not_make_the_equations_jump(rtol):
+    # a partition that changed within steps had half of the steps rejected, and doubled their number
     runs = [pliant.simulate(flyer(), 1.0, closure=name, rtol=rtol, integrator="dop853") for name in SOLVED]
     steps = [run.stats["steps"] + run.stats["rejected"] for run in runs]
     assert steps[0] < 1.25 * steps[1]
@@ -184,7 +184,7 @@ def test_redundant_conditions_do_not_make_the_equations_jump(rtol):
     assert (ways.conditions, ways.rank) == (5, 2)
 
 
-def test_index_3_steps_carry_redundant_conditions():
+def test_index_3_steps_carry_redundant_constraints():
     exact = pliant.simulate(flyer(), 0.2, **TIGHT).q[-1]
     how = {"closure": "implicit", "integrator": "generalised_alpha"}
     off = [np.abs(pliant.simulate(flyer(), 0.2, step=h, **how).q[-1] - exact).max() for h in (2e-3, 1e-3)]
@@ -292,7 +292,7 @@ def test_sticking_contact_leaves_the_whole_force_to_the_loop():
     assert found["hinge"][[0, 1, 5]] == pytest.approx(exact["hinge"][[0, 1, 5]], abs=1e-9)
 
 
-# --- at rest, and where loops no longer tell ----------------------------------------------------------------------
+# --- at rest, and where loops are singular ------------------------------------------------------------------------
 
 
 def test_four_bar_rests_where_its_weight_is_lowest():
@@ -356,7 +356,9 @@ def test_weld_half_a_turn_off_is_refused():
                 "rods", rods, (Joint("hinge", "revolute", "a", axis=(0, 1, 0)), free),
                 loops=(Loop("weld", kind, first=Frame("a", (1.0, 0, 0)), second="b"),),
             )  # fmt: skip
-            with pytest.raises(ModelError, match=r"loop weld closes with its second frame half a turn from the first"):
+            with pytest.raises(
+                ModelError, match=r"loop weld closes with its second frame rotated by 180 degrees from the first"
+            ):
                 assemble(model)
 
 

@@ -253,7 +253,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Result.plot": lambda ready: {"what": "hinge"},
     "Runs.model": lambda ready: {"i": 0},
     "Runs.result": lambda ready: {"i": 0},
-    "Prepared.crew": lambda ready: {"count": 2},
+    "Prepared.per_thread": lambda ready: {"count": 2},
     "Prepared.failure": lambda ready: {"status": 1},
     "Prepared.frame_row": lambda ready: {"name": "lower"},
     "Prepared.energies": lambda ready: {"q": np.zeros((2, 2)), "v": np.zeros((2, 2))},

@@ -45,8 +45,8 @@ ADVICE = {
     "event",
     "NOT_CLOSED": "no coordinates were found that close the loops; the mechanism may have come to a dead point or "
     "out of reach: give a max_step, or another motion",
-    "SINGULAR_LOOP": "the mechanism has come to a singular pose (loop {who!r}), where its loops no longer tell how it "
-    'moves; let it keep away, or try closure="springs", which goes through',
+    "SINGULAR_LOOP": "the mechanism has come to a singular pose (loop {who!r}), where its loops no longer determine "
+    'how it moves; let it keep away, or try closure="springs", which goes through',
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "

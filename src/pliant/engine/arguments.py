@@ -20,7 +20,7 @@ Batch = tuple[int, ...]
 UNIT = 1e-15  # lengths of quaternions this close to 1 are 1
 NOT_NEGATIVE = -1e-300  # the bound above which numbers of at least 0 lie
 FLOAT = np.dtype(np.float64)
-MOST_DIMENSIONS = 16  # of an argument, so that there is room for those of an answer
+MAX_DIMENSIONS = 16  # of an argument, so that there is room for those of an answer
 
 
 # --- one value ------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def as_numbers(value: Any, what: str, wanted: str = "numbers") -> Array:
         is_number = array.dtype.kind in "iuf" and not np.ma.is_masked(value)
         if array.dtype.kind == "O":  # fractions, decimals, whole numbers of many digits
             is_number = not any(isinstance(item, (str, bytes, bool, np.bool_, type(None))) for item in array.flat)
-        if is_number and array.ndim <= MOST_DIMENSIONS:
+        if is_number and array.ndim <= MAX_DIMENSIONS:
             with np.errstate(over="ignore"):
                 array = np.asarray(array, FLOAT, order="C")
             return array if array.flags.aligned else array.copy()

@@ -120,14 +120,14 @@ class Prepared:
             )
         self._q_shape, self._v_shape, self._M_shape = (n_q,), (n_v,), (n_v, n_v)
         self._wrenches = np.empty((len(self.system.bodies), 6))
-        run = self.work.run[0]
-        run.formulation, run.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
-        run.prepare, run.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
-        run.open_formulation = run.formulation
+        calls = self.work.calls[0]
+        calls.formulation, calls.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
+        calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
+        calls.open_formulation = calls.formulation
         if model.loops or len(self.work.stick):
-            run.respond = _jit.address(self.method.load_response())
+            calls.respond = _jit.address(self.method.load_response())
         if model.loops:
-            self.closure.install(run)
+            self.closure.install(self.work)
         self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
         self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
 
@@ -145,7 +145,7 @@ class Prepared:
         names = self._names
         return names["q"] is as_model(model).coordinates and names["v"] is model.velocities
 
-    def crew(self, count: int) -> list[Prepared]:
+    def per_thread(self, count: int) -> list[Prepared]:
         """This handle and copies of it, one per thread; they are kept."""
         as_whole(count, "count")
         self._copies += [self.copy() for _ in range(count - 1 - len(self._copies))]
@@ -264,14 +264,14 @@ class Prepared:
 
     def energy(self, q: Array, v: Array) -> Energy:
         """Kinetic, gravity and elastic energy of a state [J]."""
-        return Energy(*self._refereed(self.energies_kernel, q, v, 3)[0].tolist())
+        return Energy(*self._queried(self.energies_kernel, q, v, 3)[0].tolist())
 
     def momentum(self, q: Array, v: Array) -> Momentum:
         """Linear and angular momentum of a state, and its mass centre."""
-        return Momentum.of_rows(self._refereed(self.momenta_kernel, q, v, 12)[0])
+        return Momentum.of_rows(self._queried(self.momenta_kernel, q, v, 12)[0])
 
-    def _refereed(self, kernel: Any, q: Array, v: Array, width: int) -> Array:
-        """The row of numbers of a state by a REFEREE kernel."""
+    def _queried(self, kernel: Any, q: Array, v: Array, width: int) -> Array:
+        """The row of numbers of a state by a QUERY kernel."""
         if not self.unchecked and not self._fit(q, v, NOTHING, 0.0):
             q, v, _, _ = self._converted(q, v, None, 0.0, "tau")
         out = np.empty((1, width))
@@ -282,7 +282,7 @@ class Prepared:
     # --- rows of states ---
 
     def _rows(self, kernel: Any, q: Any, v: Any, width: int) -> Array:
-        """(rows, width) numbers by a REFEREE kernel; v None: at rest."""
+        """(rows, width) numbers by a QUERY kernel; v None: at rest."""
         q = as_table(q, self._names["q"], "q")
         v = np.zeros((len(q), *self._v_shape)) if v is None else as_table(v, self._names["v"], "v", len(q))
         out = np.empty((len(q), width))
@@ -381,7 +381,7 @@ class Prepared:
         world = self.system.world[0]
         q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
         for limit in self.system.limits:
-            depth = limit.side * (self._seen(y, int(limit.dof)) - limit.bound)
+            depth = limit.side * (self._joint_deflection(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
                 raise ModelError(
                     f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
@@ -405,8 +405,8 @@ class Prepared:
         """How far inside a plane a point still counts as on it [m]."""
         return ON_PLANE * model_size(self.model)
 
-    def _seen(self, y: Array, j: int) -> float:
-        """The angle that springs and limits of velocity j see (kernels/forces/joints.py: seen)."""
+    def _joint_deflection(self, y: Array, j: int) -> float:
+        """The angle that springs and limits of velocity j act on (kernels/forces/joints.py)."""
         dof = self.system.dofs[j]
         modes = self.model.links[dof.body].q_modes
         tilt = self.system.shapes[dof.tilt : dof.tilt + self.model.links[dof.body].body.n_modes]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pliant.engine.arguments import as_whole
 from pliant.engine.prepared import Prepared
 
-LEAST_WORK = 1000  # rows times velocities that are worth a thread
+MIN_WORK = 1000  # rows times velocities that are worth a thread
 
 
 def thread_count(threads: int | None) -> int:
@@ -21,7 +21,7 @@ def thread_count(threads: int | None) -> int:
 
 def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[Prepared, slice], None]) -> None:
     """job(handle, part) for contiguous parts of the rows; every thread has a handle of its own."""
-    worth = rows * max(1, len(handle.system.dofs)) // LEAST_WORK
+    worth = rows * max(1, len(handle.system.dofs)) // MIN_WORK
     count = max(1, min(thread_count(threads), rows, worth))
     bounds = [rows * k // count for k in range(count + 1)]
     parts = [slice(a, b) for a, b in itertools.pairwise(bounds)]
@@ -31,7 +31,9 @@ def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[P
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(count - 1) as pool:
-        others = [pool.submit(_in_turn, *pair, job) for pair in zip(handle.crew(count)[1:], parts[1:], strict=True)]
+        others = [
+            pool.submit(_in_turn, *pair, job) for pair in zip(handle.per_thread(count)[1:], parts[1:], strict=True)
+        ]
         _in_turn(handle, parts[0], job)
         for other in others:
             other.result()

@@ -1,9 +1,9 @@
 """The numba floor: @kernel, the contracts, calls by address, the cache folder. Nothing else in pliant configures numba.
 
 A contract is one explicit signature. Kernels of a contract are compiled once, cached on disk, and called through their
-address, so one compiled loop serves every formulation and integrator (numba's calling convention is not public: numba's
-upper version is pinned and tests/test_jit.py holds one test per assumption). Under NUMBA_DISABLE_JIT=1 an address is an
-index into a list of plain functions.
+address, so one compiled integration serves every formulation and integrator (numba's calling convention is not public:
+numba's upper version is pinned and tests/test_jit.py holds one test per assumption). Under NUMBA_DISABLE_JIT=1 an
+address is an index into a list of plain functions.
 """
 
 import contextlib
@@ -239,8 +239,8 @@ FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, M
 OUTPUTS = numba.typeof(rows(0, OUTPUT))
 RECORD = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, OUTPUTS, MATRIX), is_entered=True)
 
-# referee(system, work, q, v, out) -> 0: one row of out per row of q and v.
-REFEREE = Contract(INTEGER(SYSTEM, WORK, MATRIX, MATRIX, MATRIX), is_entered=True)
+# query(system, work, q, v, out) -> 0: one row of out per row of q and v.
+QUERY = Contract(INTEGER(SYSTEM, WORK, MATRIX, MATRIX, MATRIX), is_entered=True)
 
 # events(system, work, t, y, ydot, g, gdot) -> Status: value and rate of every event function; inactive: inf, 0.
 EVENTS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR), is_entered=True)
@@ -248,7 +248,7 @@ EVENTS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR), i
 # switch(system, work, t, y, fired) -> OK | SWITCHED | STOPPED. fired: -1 fell, +1 rose, 0 did not fire.
 SWITCH = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, INTEGERS))
 
-# step(system, work, memory, t, h) -> Status: one trial step of memory.y into memory.y_new, error norm in memory.loop.
+# step(system, work, memory, t, h) -> Status: one trial step of memory.y into y_new, error norm in stepping.
 STEPPER = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 
 # interpolant(system, work, memory, t, h) -> Status: fills memory.dense for the step just made.
@@ -257,8 +257,8 @@ INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 # shift(system, q, w, q_new) -> Status: q moved along constant velocities w for unit time.
 SHIFT = Contract(INTEGER(SYSTEM, VECTOR, VECTOR, VECTOR), is_entered=True)
 
-# advance(system, work, memory) -> Status: the resumable loop.
-LOOP = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
+# advance(system, work, memory) -> Status: the resumable integration.
+ADVANCE = Contract(INTEGER(SYSTEM, WORK, MEMORY), is_entered=True)
 
 
 # batch(system, q, v, tau, vdot, scratch) -> Status: one row per state; see formulations/spherical_batch.py.

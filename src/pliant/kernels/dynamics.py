@@ -54,14 +54,14 @@ def derivative(system, work, t, y, ydot):
     if world.has_prescribed:
         impose_motion(system, work, t, q, v)
     load_states(system, work, y)
-    run = work.run[0]
-    if run.impose != 0:
-        status = call_state(run.impose, (system, work, t, q, v))
+    calls = work.calls[0]
+    if calls.solve_dependent != 0:
+        status = call_state(calls.solve_dependent, (system, work, t, q, v))
         if status != Status.OK:
             return status
-    status = call_state(run.prepare, (system, work, t, q, v))
+    status = call_state(calls.prepare, (system, work, t, q, v))
     if status == Status.OK:
-        status = call_acceleration(run.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
+        status = call_acceleration(calls.solve, (system, work, q, v, ydot[n_q : n_q + n_v], work.no_reaction))
     if status != Status.OK:
         return status
     rates(system, q, v, ydot)
@@ -74,26 +74,26 @@ def derivative(system, work, t, y, ydot):
 
 
 @kernel
-def settle_sticking(system, work, t, q, v, vdot, reaction):
-    """vdot of a bare state: forces decide which sites at rest stick."""
-    run = work.run[0]
+def solve_with_sticking(system, work, t, q, v, vdot, reaction):
+    """vdot of a bare state: forces decide which friction pairs at rest stick."""
+    run, calls = work.run[0], work.calls[0]
     if run.n_sticking > 0:
         status = decide(system, work, t, q, v)
         if status != Status.OK:
             return status
-        call_state(run.prepare, (system, work, t, q, v))
-    return call_acceleration(run.solve, (system, work, q, v, vdot, reaction))
+        call_state(calls.prepare, (system, work, t, q, v))
+    return call_acceleration(calls.solve, (system, work, q, v, vdot, reaction))
 
 
 @kernel(FORWARD)
 def forward(system, work, t, q, v, tau, vdot, reaction):
     """vdot (and reactions, if it has rows) under the caller's tau (if not empty) and everything the model carries."""
     work.run[0].segment = t
-    call_state(work.run[0].set_phase, (system, work, t, q, v))
+    call_state(work.calls[0].set_phase, (system, work, t, q, v))
     for j in range(len(tau)):
         work.dofs[j].tau_extra = tau[j]
-    call_state(work.run[0].prepare, (system, work, t, q, v))
-    status = settle_sticking(system, work, t, q, v, vdot, reaction)
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
+    status = solve_with_sticking(system, work, t, q, v, vdot, reaction)
     for j in range(len(tau)):
         work.dofs[j].tau_extra = 0.0
     return status

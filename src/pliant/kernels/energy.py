@@ -2,12 +2,12 @@
 
 import math
 
-from pliant.kernels._jit import REFEREE, kernel
+from pliant.kernels._jit import QUERY, kernel
 from pliant.kernels.algebra.quaternion import rotation_vector
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
 from pliant.kernels.flexible.body import first_moment, mass_and_bias, modal_energy, modal_momentum, strain_energy
-from pliant.kernels.forces.joints import seen
+from pliant.kernels.forces.joints import joint_deflection
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import JointKind
 
@@ -53,7 +53,7 @@ def spring_energy(system, q):
     for j in range(len(system.dofs)):
         dof = system.dofs[j]
         if dof.q >= 0 and dof.stiffness != 0.0:
-            total += 0.5 * dof.stiffness * (seen(system, q, j) - dof.rest) ** 2
+            total += 0.5 * dof.stiffness * (joint_deflection(system, q, j) - dof.rest) ** 2
     for i in range(len(system.bodies)):
         body = system.bodies[i]
         if body.has_ball_spring:
@@ -69,7 +69,7 @@ def spring_energy(system, q):
     return total
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def energies(system, work, q, v, out):
     """out[row] = kinetic, gravity, elastic for every row of q and v."""
     for row in range(len(q)):
@@ -83,7 +83,7 @@ def energies(system, work, q, v, out):
     return 0
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def momenta(system, work, q, v, out):
     """out[row] = linear momentum (3), angular momentum about the world origin (3), mass centre (3), its mass, and the
     scales of both momenta (sums of the sizes of the bodies' own); world axes."""

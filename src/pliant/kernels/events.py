@@ -2,14 +2,14 @@
 
 import math
 
-from pliant.kernels._jit import ACCELERATION, EVENTS, REFEREE, STATE, SWITCH, kernel, routine
+from pliant.kernels._jit import ACCELERATION, EVENTS, QUERY, STATE, SWITCH, kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
-from pliant.kernels.contact.gather import UPRIGHT, load_states
+from pliant.kernels.contact.gather import MAX_NORMAL_Z, load_states
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick_or_slip import remain_margin
-from pliant.kernels.forces.joints import seen, seen_rate
+from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
 from pliant.system.contact_tables import Branch, ContactEvent
@@ -20,18 +20,18 @@ from pliant.system.work import MARGIN
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
 
-# a point at rest slips for good a little above the speed below which it rests
-HYSTERESIS = 1.01
-# and a kink is passed upwards a little later than downwards: speeds that settle on it (ambrosio's v0) pass it once
-RISE = 1.0 + 1e-8
+SLIP_HYSTERESIS = 1.01  # times the stick speed: a point at rest slips above it
+KINK_HYSTERESIS = (
+    1.0 + 1e-8
+)  # a kink is passed upwards a little later: speeds that stay on it (ambrosio's v0) pass it once
 OK, SWITCHED, STOPPED = int(Status.OK), int(Status.SWITCHED), int(Status.STOPPED)  # numba mixes integers only
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
-PROBE = 1e-3  # of a step: to where rates of stick forces are looked at
-LEAST_PROBE = 1e-13  # of t
+PROBE_STEP = 1e-3  # of a step, for differences of stick forces along the motion
+MIN_PROBE_STEP = 1e-13  # of t
 
 
 @kernel
-def fastest_turn(system, work):
+def max_angular_speed(system, work):
     """Largest angular velocity of a body [rad/s]."""
     square = 0.0
     for i in range(len(system.bodies)):
@@ -42,20 +42,20 @@ def fastest_turn(system, work):
 
 @kernel
 def measure_state(system, work, t, y, ydot):
-    """qdot, and placements, accelerations and stick forces where some event asks for them."""
-    world, run = system.world[0], work.run[0]
+    """qdot, and placements, accelerations and stick forces where some event needs them."""
+    world, run, calls = system.world[0], work.run[0], work.calls[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     rates(system, q, v, work.qdot)
     status = OK
     if run.n_sticking > 0:
         load_states(system, work, y)
-        call_state(run.prepare, (system, work, t, q, v))
-        status = call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction))
+        call_state(calls.prepare, (system, work, t, q, v))
+        status = call_acceleration(calls.solve, (system, work, q, v, work.vdot, work.no_reaction))
     elif world.has_frame_events or len(system.contacts) > 0:
         move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
         place(system, work)
-        run.turning = fastest_turn(system, work)
+        run.max_angular_speed = max_angular_speed(system, work)
     if run.n_touching > 0:
         accelerate(system, work, ydot[world.n_q : world.n_q + world.n_v])
     return status
@@ -66,7 +66,7 @@ def sliding(u, udot, n, ndot):
     """Sliding speed and its rate."""
     slide = tangent(u, n)
     speed = math.sqrt(dot(slide, slide))
-    # the part of u' along the plane, which itself turns
+    # the part of u' along the plane, which itself rotates
     along = sub(udot, add(scale(dot(ndot, u) + dot(n, udot), n), scale(dot(n, u), ndot)))
     return speed, dot(slide, along) / speed if speed > 0.0 else 0.0
 
@@ -75,20 +75,20 @@ def sliding(u, udot, n, ndot):
 def kink_margin(law, branch, kink, speed, rate):
     """Distance of the sliding speed from a kink of the law; of a law that sticks: positive while the branch holds."""
     if not law.sticks:
-        return speed - law.kink[kink] * (1.0 if branch > kink else RISE), rate
+        return speed - law.kink[kink] * (1.0 if branch > kink else KINK_HYSTERESIS), rate
     if branch == SLIP:
         return speed - law.kink[0], rate
-    return HYSTERESIS * law.kink[0] - speed, -rate
+    return SLIP_HYSTERESIS * law.kink[0] - speed, -rate
 
 
 @kernel
-def is_of_rest(sticks, kind):
+def is_force_event(sticks, kind):
     return sticks and (kind == ContactEvent.RELEASE or kind == ContactEvent.KINK2)
 
 
 @kernel
 def rest_margin(work, unknown, branch, kind):
-    """Of a site at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2)."""
+    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2)."""
     if unknown < 0 or (kind == ContactEvent.RELEASE) != (branch == STICK):
         return math.inf
     return work.stick_force[MARGIN, unknown] if branch == STICK else remain_margin(work, unknown)
@@ -104,30 +104,30 @@ def contact_event(system, work, k, kind):
     gap, u, n, _ = measure(system, work, k)
     if kind == ContactEvent.GAP:
         return gap, dot(n, u)
-    if contact.friction >= 0 and is_of_rest(system.frictions[contact.friction].sticks, kind):
+    if contact.friction >= 0 and is_force_event(system.frictions[contact.friction].sticks, kind):
         return rest_margin(work, work.contacts[k].unknown, phase.branch, kind), 0.0
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
         return clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
     law = system.frictions[contact.friction]
     speed, rate = sliding(u, udot, n, ndot)
-    if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT and phase.branch == SLIP:
+    if law.sticks and system.world[0].is_planar and abs(n[2]) < MAX_NORMAL_Z and phase.branch == SLIP:
         x, _, xdot, _ = plane_axes(system, work, k)
         speed, rate = -phase.sense * dot(x, u), -phase.sense * (dot(x, udot) + dot(xdot, u))
     return kink_margin(law, phase.branch, kind - ContactEvent.KINK1, speed, rate)
 
 
 @kernel
-def site_event(system, work, k, kind, v, vdot):
+def joint_friction_event(system, work, k, kind, v, vdot):
     """(g, gdot) of one event function of friction in a joint."""
-    site = system.sites[k]
-    law, branch = system.frictions[site.friction], work.phase[site.phase].branch
-    if is_of_rest(law.sticks, kind):
-        return rest_margin(work, work.sites[k].unknown, branch, kind), 0.0
-    u, udot = seen_rate(system, v, site.dof), seen_rate(system, vdot, site.dof)
+    joint = system.joint_frictions[k]
+    law, branch = system.frictions[joint.friction], work.phase[joint.phase].branch
+    if is_force_event(law.sticks, kind):
+        return rest_margin(work, work.joint_frictions[k].unknown, branch, kind), 0.0
+    u, udot = joint_deflection_rate(system, v, joint.dof), joint_deflection_rate(system, vdot, joint.dof)
     speed, rate = abs(u), math.copysign(1.0, u) * udot
     if law.sticks and branch == SLIP:
-        sense = work.phase[site.phase].sense
+        sense = work.phase[joint.phase].sense
         speed, rate = -sense * u, -sense * udot
     return kink_margin(law, branch, kind - ContactEvent.KINK1, speed, rate)
 
@@ -147,33 +147,35 @@ def crossing_event(system, work, event, q, v, vdot):
 
 
 @kernel
-def asks_for_forces(system, event):
-    """Whether the event function is of the forces of sites at rest."""
+def needs_stick_forces(system, event):
+    """Whether the event function is of the forces of friction pairs at rest."""
     if event.contact >= 0:
         friction = system.contacts[event.contact].friction
-        return friction >= 0 and is_of_rest(system.frictions[friction].sticks, event.measure)
-    return event.site >= 0 and is_of_rest(system.frictions[system.sites[event.site].friction].sticks, event.measure)
+        return friction >= 0 and is_force_event(system.frictions[friction].sticks, event.measure)
+    return event.joint_friction >= 0 and is_force_event(
+        system.frictions[system.joint_frictions[event.joint_friction].friction].sticks, event.measure
+    )
 
 
 @routine
 def probe_forces(system, work, t, y, ydot, out):
     """Put what events of forces at rest are a moment after (t, y) into out; how long that is, 0 if it is not known."""
-    world, run, x = system.world[0], work.run[0], work.probe
-    later = max(PROBE * run.step, LEAST_PROBE * abs(t))
+    world, run, calls, x = system.world[0], work.run[0], work.calls[0], work.probe
+    later = max(PROBE_STEP * run.step, MIN_PROBE_STEP * abs(t))
     for i in range(len(x)):
         x[i] = y[i] + later * ydot[i]
     q, v = x[: world.n_q], x[world.n_q : world.n_q + world.n_v]
     load_states(system, work, x)
-    call_state(run.prepare, (system, work, t + later, q, v))
-    if call_acceleration(run.solve, (system, work, q, v, work.vdot, work.no_reaction)) != OK:
+    call_state(calls.prepare, (system, work, t + later, q, v))
+    if call_acceleration(calls.solve, (system, work, q, v, work.vdot, work.no_reaction)) != OK:
         return 0.0
     for k in range(len(system.events)):
         event = system.events[k]
-        if asks_for_forces(system, event):
+        if needs_stick_forces(system, event):
             if event.contact >= 0:
                 out[k], _ = contact_event(system, work, event.contact, event.measure)
             else:
-                out[k], _ = site_event(system, work, event.site, event.measure, v, v)
+                out[k], _ = joint_friction_event(system, work, event.joint_friction, event.measure, v, v)
     return later
 
 
@@ -190,15 +192,15 @@ def event_functions(system, work, t, y, ydot, g, gdot):
         event, probed = system.events[k], gdot[k]
         if event.limit >= 0:
             limit = system.limits[event.limit]
-            g[k] = limit.side * (seen(system, q, limit.dof) - limit.bound)
-            gdot[k] = limit.side * seen_rate(system, v, limit.dof)
+            g[k] = limit.side * (joint_deflection(system, q, limit.dof) - limit.bound)
+            gdot[k] = limit.side * joint_deflection_rate(system, v, limit.dof)
         elif event.contact >= 0:
             g[k], gdot[k] = contact_event(system, work, event.contact, event.measure)
-        elif event.site >= 0:
-            g[k], gdot[k] = site_event(system, work, event.site, event.measure, v, vdot)
+        elif event.joint_friction >= 0:
+            g[k], gdot[k] = joint_friction_event(system, work, event.joint_friction, event.measure, v, vdot)
         else:
             g[k], gdot[k] = crossing_event(system, work, event, q, v, vdot)
-        if asks_for_forces(system, event):
+        if needs_stick_forces(system, event):
             gdot[k] = (probed - g[k]) / later if later > 0.0 and g[k] < math.inf else 0.0
     return status
 
@@ -243,12 +245,12 @@ def switch_contact(system, work, y, k, kind, direction):
 
 
 @routine
-def switch_site(system, work, v, k, kind, direction):
-    site = system.sites[k]
-    law, phase = system.frictions[site.friction], work.phase[site.phase]
+def switch_joint_friction(system, work, v, k, kind, direction):
+    joint = system.joint_frictions[k]
+    law, phase = system.frictions[joint.friction], work.phase[joint.phase]
     phase.branch = next_branch(law, phase.branch, kind, direction)
     if law.sticks and phase.branch == SLIP:
-        phase.sense = -math.copysign(1.0, seen_rate(system, v, site.dof))
+        phase.sense = -math.copysign(1.0, joint_deflection_rate(system, v, joint.dof))
 
 
 @kernel(SWITCH)
@@ -269,9 +271,9 @@ def switch(system, work, t, y, fired):
         elif event.contact >= 0:
             switch_contact(system, work, y, event.contact, event.measure, fired[k])
             outcome = SWITCHED
-        elif event.site >= 0:
+        elif event.joint_friction >= 0:
             v = y[first : first + system.world[0].n_v]
-            switch_site(system, work, v, event.site, event.measure, fired[k])
+            switch_joint_friction(system, work, v, event.joint_friction, event.measure, fired[k])
             outcome = SWITCHED
         elif event.is_stop:
             return STOPPED
@@ -279,10 +281,10 @@ def switch(system, work, t, y, fired):
     return outcome
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def start_phase(system, work, q, v, out):
-    """Put work into the phase that the one row of q and v tells; out = gaps of all contacts."""
-    call_state(work.run[0].set_phase, (system, work, 0.0, q[0], v[0]))
+    """Put work into the phase that follows from the one row of q and v; out = gaps of all contacts."""
+    call_state(work.calls[0].set_phase, (system, work, 0.0, q[0], v[0]))
     for k in range(len(system.contacts)):
         out[0, k] = work.contacts[k].gap
         # on the plane: the first step finds the contact

@@ -1,4 +1,4 @@
-"""Friction along recorded rows, looked at without the events that made them: it must not push along the motion."""
+"""Friction along recorded rows, checked without the events that made them: its power must not be positive."""
 
 import math
 
@@ -6,21 +6,21 @@ from pliant.kernels._jit import RECORD, kernel
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.contact.geometry import measure, tangent
 from pliant.kernels.contact.phase import count_contacts
-from pliant.kernels.forces.joints import seen_rate
+from pliant.kernels.forces.joints import joint_deflection_rate
 from pliant.kernels.outputs import look_at_row
 from pliant.system.contact_tables import FrictionKind
 from pliant.system.status import Status
 
-BEYOND = 1.02  # times the stick speed: beyond the hysteresis of the branches
+SLIP_SPEED = 1.02  # times the stick speed: above the hysteresis of the branches
 DRIVE, POWER, LOAD = 0, 1, 2  # columns
 
 
 @kernel
 def put_slip(law, power, stored, size, speed, out):
-    """Of a site that slips: the part of force times speed that drives, and the power; bristles give back what they
-    have stored, and those of lugre are not bound to that."""
+    """Of a friction pair that slips: the part of force times speed that drives, and the power; bristles give back what
+    they have stored, and those of lugre are not bound to that."""
     power += stored
-    if law.kind == FrictionKind.LUGRE or speed <= BEYOND * (law.kink[0] if law.sticks else 0.0):
+    if law.kind == FrictionKind.LUGRE or speed <= SLIP_SPEED * (law.kink[0] if law.sticks else 0.0):
         return
     if power > 0.0 and size > 0.0:
         out[DRIVE] = max(out[DRIVE], power / (size * speed))
@@ -46,19 +46,19 @@ def check_contact(system, work, k, out):
 
 
 @kernel
-def check_site(system, work, v, k, out):
-    site, x = system.sites[k], work.sites[k]
-    law, u = system.frictions[site.friction], seen_rate(system, v, site.dof)
+def check_joint_friction(system, work, v, k, out):
+    joint, x = system.joint_frictions[k], work.joint_frictions[k]
+    law, u = system.frictions[joint.friction], joint_deflection_rate(system, v, joint.dof)
     if x.unknown >= 0:
         out[LOAD] = max(out[LOAD], abs(x.force) / x.bound if x.bound > 0.0 else 0.0)
-    stored = law.sigma0 * x.z * x.zdot if site.state >= 0 else 0.0
-    if site.state < 0 or site.load >= law.least_normal:
+    stored = law.sigma0 * x.z * x.zdot if joint.state >= 0 else 0.0
+    if joint.state < 0 or joint.load >= law.least_normal:
         put_slip(law, x.force * u, stored, abs(x.force), abs(u), out)
 
 
 @kernel(RECORD)
 def check_friction(system, work, t, y, inputs, outputs, out):
-    """out[row] = DRIVE, POWER [W], LOAD of every row, each the largest over all sites."""
+    """out[row] = DRIVE, POWER [W], LOAD of every row, each the largest over all friction pairs."""
     n_q, n_v = system.world[0].n_q, system.world[0].n_v
     count_contacts(system, work)
     for row in range(len(t)):
@@ -68,6 +68,6 @@ def check_friction(system, work, t, y, inputs, outputs, out):
             return status
         for k in range(len(system.contacts)):
             check_contact(system, work, k, out[row])
-        for k in range(len(system.sites)):
-            check_site(system, work, y[row, n_q : n_q + n_v], k, out[row])
+        for k in range(len(system.joint_frictions)):
+            check_joint_friction(system, work, y[row, n_q : n_q + n_v], k, out[row])
     return Status.OK

@@ -1,11 +1,11 @@
 """All forces of one instant into work: tau per velocity, wrench per body, power per kind of work."""
 
 from pliant.kernels._jit import STATE, kernel
-from pliant.kernels.contact.gather import gather_contacts, gather_sites
+from pliant.kernels.contact.gather import gather_contacts, gather_joint_friction
+from pliant.kernels.forces.apply import clear_wrenches
 from pliant.kernels.forces.beams import gather_beam_forces
 from pliant.kernels.forces.joints import gather_joint_forces
 from pliant.kernels.forces.loads import gather_loads
-from pliant.kernels.forces.push import clear_wrenches
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
@@ -32,8 +32,8 @@ def gather(system, work, q, v):
         gather_loads(system, work)
     if work.run[0].n_touching > 0:
         gather_contacts(system, work)
-    if work.run[0].loop_forces != 0:
-        call_state(work.run[0].loop_forces, (system, work, 0.0, q, v))
-    if len(system.sites) > 0:
-        gather_sites(system, work, v)
+    if work.calls[0].loop_forces != 0:
+        call_state(work.calls[0].loop_forces, (system, work, 0.0, q, v))
+    if len(system.joint_frictions) > 0:
+        gather_joint_friction(system, work, v)
     return status

@@ -5,7 +5,7 @@ Numbers in brackets: docs/equations.md."""
 from pliant.kernels._jit import FORWARD, STATE, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, put, scale, sub, vec
-from pliant.kernels.dynamics import settle_sticking
+from pliant.kernels.dynamics import solve_with_sticking
 from pliant.kernels.flexible.body import mass_and_bias
 from pliant.kernels.flexible.pool import (
     add_modal_bias,
@@ -73,11 +73,11 @@ def sum_wrenches(system, work, reaction):
 def inverse(system, work, t, q, v, vdot, tau, reaction):
     """tau beyond what the model itself carries, such that forward(q, v, tau) = vdot; and all joint reactions."""
     work.run[0].segment = t
-    call_state(work.run[0].set_phase, (system, work, t, q, v))
-    call_state(work.run[0].prepare, (system, work, t, q, v))
+    call_state(work.calls[0].set_phase, (system, work, t, q, v))
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
     if work.run[0].n_sticking > 0:
         # what sticks holds as it does without the sought forces
-        settle_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
+        solve_with_sticking(system, work, t, q, v, work.vdot, work.no_reaction)
     accelerate(system, work, vdot)
     sum_wrenches(system, work, reaction)
     # (N3)

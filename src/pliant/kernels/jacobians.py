@@ -66,7 +66,7 @@ def frame_motions(system, work, frame, is_own, q, v, out):
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
-        accelerate(system, work, work.still)
+        accelerate(system, work, work.zero_vdot)
         R, p = frame_placement(system, work, frame)
         velocity, angular = frame_velocity(system, work, frame)
         bias, angular_bias = frame_acceleration(system, work, frame)

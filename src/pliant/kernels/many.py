@@ -4,15 +4,15 @@ threads do not wait for each other's Python between rows."""
 import numba
 
 from pliant.kernels._jit import (
+    ADVANCE,
     EQUATIONS,
     FORWARD,
     INTEGER,
     INTEGERS,
-    LOOP,
     MATRICES,
     MATRIX,
     MEMORY,
-    REFEREE,
+    QUERY,
     SYSTEM,
     VECTOR,
     WORK,
@@ -30,9 +30,9 @@ MANY = Contract(
 )
 # many_equations(function, system, work, q, v, M, h) -> 0: an EQUATIONS kernel.
 MANY_EQUATIONS = Contract(INTEGER(INTEGER, SYSTEM, WORK, MATRIX, MATRIX, MATRICES, MATRIX), is_entered=True)
-# sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts) -> 0: the loop from
-# many starts. start: the LOOP row of a run that has not begun. facts: status, steps, newest event, body, per run.
-START = numba.typeof(rows(1, tables.LOOP))
+# sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts) -> 0: runs from
+# many starts. start: the STEPPING row of a run that has not begun. facts: status, steps, newest event, body, per run.
+START = numba.typeof(rows(1, tables.STEPPING))
 FACTS = numba.types.Array(INTEGER, 2, "C")
 SWEEP = Contract(
     INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
@@ -40,8 +40,8 @@ SWEEP = Contract(
 )
 call_forward = FORWARD.call
 call_equations = EQUATIONS.call
-call_loop = LOOP.call
-call_referee = REFEREE.call
+call_advance = ADVANCE.call
+call_query = QUERY.call
 PAUSE, BUFFER_FULL, INTERRUPTED = int(Status.PAUSE), int(Status.BUFFER_FULL), int(Status.INTERRUPTED)
 STATUS, STEPS, EVENT, BODY = 0, 1, 2, 3
 
@@ -69,25 +69,25 @@ def sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop,
 
     Only for memories that record no rows and await no samples."""
     n_q, n_v = q0.shape[1], v0.shape[1]
-    loop, y = memory.loop[0], memory.y
+    stepping, y = memory.stepping[0], memory.y
     for i in range(len(q0)):
-        memory.loop[0] = start[0]
+        memory.stepping[0] = start[0]
         for k in range(len(y)):
             y[k] = q0[i, k] if k < n_q else v0[i, k - n_q] if k < n_q + n_v else 0.0
         if len(work.phase) > 0:
-            call_referee(start_phase, (system, work, q0[i : i + 1], v0[i : i + 1], gaps))
+            call_query(start_phase, (system, work, q0[i : i + 1], v0[i : i + 1], gaps))
         event = -1
         status = PAUSE
         while status in (PAUSE, BUFFER_FULL) and stop[0] == 0:
-            status = call_loop(advance, (system, work, memory))
-            if loop.n_log > 0:
-                event = memory.log[loop.n_log - 1].event
-                loop.n_log = 0
+            status = call_advance(advance, (system, work, memory))
+            if stepping.n_log > 0:
+                event = memory.log[stepping.n_log - 1].event
+                stepping.n_log = 0
         facts[i, STATUS] = INTERRUPTED if status in (PAUSE, BUFFER_FULL) else status
-        facts[i, STEPS] = loop.n_steps
+        facts[i, STEPS] = stepping.n_steps
         facts[i, EVENT] = event
         facts[i, BODY] = work.run[0].body
-        times[i] = loop.t
+        times[i] = stepping.t
         for k in range(n_q + n_v):
             ends[i, k] = y[k]
     return 0

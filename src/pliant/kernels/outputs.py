@@ -1,13 +1,13 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
-from pliant.kernels._jit import ACCELERATION, RECORD, REFEREE, STATE, kernel, routine
+from pliant.kernels._jit import ACCELERATION, QUERY, RECORD, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import add, mat, mul, mul_t, put, put_mat, scale, vec
-from pliant.kernels.closures.conditions import loop_wrench
+from pliant.kernels.closures.constraints import loop_wrench
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.dynamics import impose_motion
-from pliant.kernels.forces.joints import ball_spring, limit_force, motor_force, seen_rate, spring_force
+from pliant.kernels.forces.joints import ball_spring, joint_deflection_rate, limit_force, motor_force, spring_force
 from pliant.kernels.forces.loads import load_value
 from pliant.kernels.kinematics.tree import (
     accelerate,
@@ -61,11 +61,11 @@ def joint_force(system, work, q, v, quantity, j):
     if quantity == Quantity.DRIVE:
         return work.dofs[j].constraint_force
     if quantity == Quantity.DAMPER:
-        return -system.dofs[j].damping * seen_rate(system, v, j)
+        return -system.dofs[j].damping * joint_deflection_rate(system, v, j)
     if quantity == Quantity.FRICTION:
-        for k in range(len(system.sites)):
-            if system.sites[k].dof == j:
-                return work.sites[k].force
+        for k in range(len(system.joint_frictions)):
+            if system.joint_frictions[k].dof == j:
+                return work.joint_frictions[k].force
         return 0.0
     if quantity == Quantity.LIMIT:
         total = 0.0
@@ -147,9 +147,9 @@ def look_at_row(system, work, t, y, inputs):
     load_states(system, work, y)
     if system.world[0].has_prescribed:
         impose_motion(system, work, t, q, v)
-    call_state(work.run[0].prepare, (system, work, t, q, v))
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
     place(system, work)
-    return call_acceleration(work.run[0].solve, (system, work, q, v, work.vdot, work.reaction))
+    return call_acceleration(work.calls[0].solve, (system, work, q, v, work.vdot, work.reaction))
 
 
 @kernel(RECORD)
@@ -168,7 +168,7 @@ def record_outputs(system, work, t, y, inputs, outputs, out):
     return Status.OK
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def placements(system, work, q, v, out):
     """out[row] = R_WF (9) and p_WF (3) of every frame, for drawing."""
     for row in range(len(q)):

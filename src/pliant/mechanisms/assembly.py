@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.engine.arguments import as_names, as_numbers, as_state
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
-from pliant.mechanisms.constraints import CLOSED, OPEN, Loops
+from pliant.mechanisms.constraints import MAX_GAP, MIN_GAP, Loops
 from pliant.methods.integrators import Integrator
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
@@ -19,7 +19,7 @@ from pliant.model.quantities import parse_angle
 from pliant.model.tree import kept_velocities
 
 Array = NDArray[np.float64]
-SINGULAR = 0.2  # of the least singular value at the start: a run that ends with less has met a singular pose
+MIN_SINGULAR_VALUE = 0.2  # of that at the start: a run that ends with less has met a singular pose
 
 
 @dataclass(frozen=True)
@@ -96,29 +96,31 @@ def on_signals(handle: Prepared, q: Array, v: Array) -> tuple[Array, Array]:
 def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
     """q and v on the loops; refused with the loop that cannot be closed."""
     values, rates = loops.errors(q, v)
-    if np.max(np.abs(values) / loops.scales, initial=0.0) > 4 * CLOSED:
+    if np.max(np.abs(values) / loops.scales, initial=0.0) > 4 * MIN_GAP:
         q = loops.close(q, free)
     left = loops.open_loops(q)
     if left:
         model = loops.model
-        told = "; ".join(f"{name!r} stays {size:.3g} {'rad' if is_turn else 'm'} open" for name, size, is_turn in left)
+        gaps = "; ".join(
+            f"{name!r} stays {size:.3g} {'rad' if is_angle else 'm'} open" for name, size, is_angle in left
+        )
         held = [name for name, is_free in zip(model.velocities, free, strict=True) if not is_free]
         kept = f" while {listed(held)} {'stay as they are' if len(held) > 1 else 'stays as it is'}" if held else ""
         raise ModelError(
-            f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {told}; "
+            f"model {model.name!r}: the loops cannot be closed from this start{kept}: loop {gaps}; "
             "start nearer to a pose that closes, or check lengths and frames"
         )
-    turned = loops.turned_loops(q)
-    if turned:
+    flipped = loops.flipped_loops(q)
+    if flipped:
         raise ModelError(
-            f"model {loops.model.name!r}: from this start loop {listed(turned)} closes with its second frame half a "
-            "turn from the first; start nearer to the attitude that is meant"
+            f"model {loops.model.name!r}: from this start loop {listed(flipped)} closes with its second frame rotated "
+            "by 180 degrees from the first; start nearer to the attitude that is meant"
         )
-    if np.max(np.abs(loops.errors(q, v)[1]) / loops.scales, initial=0.0) > 4 * CLOSED:
+    if np.max(np.abs(loops.errors(q, v)[1]) / loops.scales, initial=0.0) > 4 * MIN_GAP:
         v = loops.fitted(q, v, free)
         rates = loops.errors(q, v)[1] / loops.scales
-        if np.max(np.abs(rates)) > OPEN * max(1.0, np.max(np.abs(v))):
-            name = loops.model.loops[int(loops.handle.system.closings[int(np.argmax(np.abs(rates)))].loop)].name
+        if np.max(np.abs(rates)) > MAX_GAP * max(1.0, np.max(np.abs(v))):
+            name = loops.model.loops[int(loops.handle.system.constraints[int(np.argmax(np.abs(rates)))].loop)].name
             raise ModelError(
                 f"model {loops.model.name!r}: the velocities at the start tear loop {name!r} apart; "
                 "give others, or keep fewer joints"
@@ -127,7 +129,7 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
 
 
 def mobility(model: Model, q: ArrayLike | None = None) -> Mobility:
-    """How many velocities, conditions and independent conditions a mechanism has at a pose (default: its start)."""
+    """How many velocities, constraints and independent constraints a mechanism has at a pose (default: its start)."""
     loops = Loops(prepare(model))
     pose = assemble(model)[0] if q is None else as_state(model, q, np.zeros(len(model.velocities)))[0]
     return Mobility(int(loops.is_free.sum()), len(loops.scales), loops.rank(pose))
@@ -139,23 +141,23 @@ def check_mobility(loops: Loops, q: Array) -> None:
     n = int(loops.is_free.sum())
     if n == rank and np.all(loops.is_free):
         raise ModelError(
-            f"model {model.name!r}: its loops leave no motion ({n} velocities, {rank} independent conditions); "
+            f"model {model.name!r}: its loops leave no motion ({n} velocities, {rank} independent constraints); "
             "leave a loop out, or choose kinds that hold less"
         )
     if n > rank and loops.rank(loops.nearby(q)) > rank:
         raise ModelError(
-            f"model {model.name!r}: the start is a singular pose: {rank} independent conditions there, more a little "
-            "way off, so that the loops do not tell how it moves; start beside it"
+            f"model {model.name!r}: the start is a singular pose: {rank} independent constraints there, more a little "
+            "way off, so that the loops do not determine how it moves; start beside it"
         )
 
 
 def singular_loop(handle: Prepared, start: Array, q: Array) -> str | None:
-    """The loop that no longer tells how the mechanism moves at q, where a run has ended; None if all still do."""
-    loops, rank = Loops(handle), int(handle.work.run[0].n_dependent)
+    """The loop that no longer determines how the mechanism moves at q, where a run has ended; None if all still do."""
+    loops, rank = Loops(handle), int(handle.work.closure[0].n_active)
     if not 0 < rank <= loops.is_free.sum():
         return None
     share, name = loops.weakest(q, rank)
-    return name if share < SINGULAR * loops.weakest(start, rank)[0] else None
+    return name if share < MIN_SINGULAR_VALUE * loops.weakest(start, rank)[0] else None
 
 
 def start_on_loops(
@@ -163,10 +165,10 @@ def start_on_loops(
 ) -> tuple[Array, Array]:
     """The start of a run: closed, unless virtual springs hold a start that the caller has given open on purpose.
 
-    Also chooses which conditions count at first. is_closed: it has been found here before."""
+    Also chooses which constraints are active at first. is_closed: it has been found here before."""
     if not handle.model.loops:
         return state
-    handle.closure.use_per_state(handle.work.run[0])
+    handle.closure.use_per_state(handle.work)
     loops = Loops(handle)
     q, v = state if is_closed else on_signals(handle, *state)
     if not is_closed and not (is_given and not handle.closure.keeps_closed):
@@ -177,8 +179,8 @@ def start_on_loops(
     return q, v
 
 
-def give_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: Integrator) -> None:
-    """Where the integrator finds the multipliers itself: those of the start, to begin with."""
+def initialise_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: Integrator) -> None:
+    """Where the integrator solves for the multipliers: those of the start, to begin with."""
     if handle.model.loops and handle.closure.has_unknowns_of(integrator):
         handle.forward_dynamics(*state)
         handle.closure.hand_to_integrator(handle.work)

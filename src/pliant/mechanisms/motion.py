@@ -19,9 +19,9 @@ from pliant.model.model import Model
 from pliant.model.tree import kept_velocities
 
 Array = NDArray[np.float64]
-# of the size of the model, per unit of speed or acceleration: a loop that is not closed
-TORN = 1e-6
-STRETCHED = 1e-3  # the same where virtual springs may have held it
+# of rates and second rates of loops, over the size of the model and per unit of speed or acceleration
+MAX_ERROR = 1e-6
+MAX_SPRING_ERROR = 1e-3  # where virtual springs may have held them
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class MotorForces:
     """What a given motion of a mechanism needs."""
 
     tau: Array  # one entry per velocity, zero but at the motors [N, N m]
-    multipliers: Array  # one per condition: force (couple) on the second frame of its loop [N, N m]
+    multipliers: Array  # one per constraint: force (couple) on the second frame of its loop [N, N m]
 
 
 def closed_motion(
@@ -117,12 +117,12 @@ def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: 
     missing = int(free.sum()) - int(np.sum(values > 1e-8 * max(values.max(initial=0.0), 1e-300)))
     if missing > 0:
         raise ModelError(
-            f"closed_motion: {listed(given) or 'no joint'} does not tell the whole motion: {missing} freedom(s) of the "
-            f"other {int(free.sum())} velocities are left; give the motion of more joints"
+            f"closed_motion: {listed(given) or 'no joint'} does not determine the whole motion: {missing} freedom(s) "
+            f"of the other {int(free.sum())} velocities are left; give the motion of more joints"
         )
 
 
-def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array, bound: float = TORN) -> None:
+def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array, bound: float = MAX_ERROR) -> None:
     gap = np.abs(loops.jacobian(q) @ vdot + loops.second_rates(q, v)) / loops.scales
     size = max(1.0, float(np.max(np.abs(vdot), initial=0.0)), float(np.max(v**2, initial=0.0)))
     if np.max(gap, initial=0.0) > bound * size:
@@ -134,7 +134,7 @@ def _check_acceleration(loops: Loops, q: Array, v: Array, vdot: Array, bound: fl
 
 def _worst(loops: Loops, gap: Array) -> str:
     """The loop of the largest gap."""
-    return loops.model.loops[int(loops.handle.system.closings[int(np.argmax(gap))].loop)].name
+    return loops.model.loops[int(loops.handle.system.constraints[int(np.argmax(gap))].loop)].name
 
 
 def _check_on_loops(loops: Loops, q: Array, v: Array) -> None:
@@ -142,7 +142,7 @@ def _check_on_loops(loops: Loops, q: Array, v: Array) -> None:
     values, rates = (np.abs(x) / loops.scales for x in loops.errors(q, v))
     speed = max(1.0, float(np.max(np.abs(v), initial=0.0)))
     for gap, size, what in ((values, 1.0, "q is no pose of the mechanism"), (rates, speed, "v is no motion of it")):
-        if np.max(gap, initial=0.0) > STRETCHED * size:
+        if np.max(gap, initial=0.0) > MAX_SPRING_ERROR * size:
             raise ModelError(
                 f"model {loops.model.name!r}: {what}: loop {_worst(loops, gap)!r} is not closed (by "
                 f"{np.max(gap):.2g}, where 1 is the size of the model); take them from closed_motion or assemble"
@@ -192,7 +192,7 @@ def motor_forces(
     loops, driven = Loops(handle), kept_velocities(model, names, "motors")
     vdot = as_vector(vdot, model.velocities, "vdot")
     _check_on_loops(loops, q, v)
-    _check_acceleration(loops, q, v, vdot, STRETCHED)
+    _check_acceleration(loops, q, v, vdot, MAX_SPRING_ERROR)
     needed = handle.inverse_dynamics(q, v, vdot, t)
     A = loops.jacobian(q)
     columns = np.column_stack([np.eye(len(v))[:, driven], A.T])
@@ -213,8 +213,8 @@ def loop_wrenches(handle: Prepared) -> dict[str, Array]:
     """Wrench of every loop by its first frame on the second, at its origin, in its axes (force, moment), as the last
     evaluation left it."""
     from pliant.kernels import _jit
-    from pliant.kernels.closures import referee
+    from pliant.kernels.closures import constraint_check
 
     out = np.empty((1, 6 * len(handle.model.loops)))
-    _jit.entry(referee.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
+    _jit.entry(constraint_check.loop_wrenches)(*handle.refs, np.empty((1, 0)), np.empty((1, 0)), out)
     return {loop.name: out[0, 6 * i : 6 * i + 6].copy() for i, loop in enumerate(handle.model.loops)}

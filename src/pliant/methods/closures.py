@@ -11,7 +11,7 @@ from pliant.methods.method import Method, parameter
 from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
-_ANY_LOOPS = frozenset({"redundant conditions", "flexible bodies"})
+_ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
 _ANY_INTEGRATOR = frozenset({"explicit integrators", "radau integrators", "alpha integrators"})
 
 
@@ -19,6 +19,14 @@ def _address(module: str, name: str) -> int:
     from pliant.kernels import _jit
 
     return _jit.address(getattr(importlib.import_module(f"pliant.kernels.closures.{module}"), name))
+
+
+def _without_closure(work: Any) -> Any:
+    """work.calls without anything that closes loops, and no partition held."""
+    calls, work.closure[0].is_partition_held = work.calls[0], 0
+    for name in ("closed_formulation", "loop_forces", "solve_dependent", "end_step", "constraint_matrices"):
+        calls[name] = 0
+    return calls
 
 
 @dataclass(frozen=True)
@@ -31,55 +39,56 @@ class Closure(Method):
     def goes_with(self, integrator: Integrator) -> bool:
         return f"{integrator.kind} integrators" in self.supports
 
-    def install(self, run: Any) -> None:
-        """Put addresses and numbers into work.run, where run.formulation is that of the open tree."""
-        run.open_formulation, run.baumgarte = run.formulation, 0.0
-        self.use_per_state(run)
+    def install(self, work: Any) -> None:
+        """Put addresses and parameters into work.calls and work.closure; calls.formulation is that of the open tree."""
+        work.calls[0].open_formulation, work.closure[0].baumgarte_rate = work.calls[0].formulation, 0.0
+        self.use_per_state(work)
 
-    def use_per_state(self, run: Any) -> None:
-        """As before a run: every state is looked at by itself."""
-        run.impose = run.settle = run.conditions = run.holds_choice = run.loop_forces = run.closed_formulation = 0
+    def use_per_state(self, work: Any) -> None:
+        """As before a run: every state is evaluated by itself."""
+        calls = _without_closure(work)
         # multipliers from the equations of motion
-        run.formulation = _address("multipliers", "close")
-        run.settle = _address("multipliers", "project_beside")
+        calls.formulation = _address("multipliers", "close")
+        calls.end_step = _address("projection", "project_near_dead_point")
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """Whether the multipliers are unknowns of the integrator."""
         return False
 
     def hand_to_integrator(self, work: Any) -> None:
-        """Multipliers as the integrator finds them; those of work are the first."""
-        run = work.run[0]
-        run.formulation, run.loop_forces = run.open_formulation, _address("springs", "gather_given_multipliers")
-        run.conditions, run.compliance = _address("given", "conditions"), 0.0
+        """Multipliers as the integrator solves for them; those of work are the first."""
+        calls = work.calls[0]
+        calls.formulation, calls.loop_forces = (
+            calls.open_formulation,
+            _address("springs", "gather_prescribed_multipliers"),
+        )
+        calls.constraint_matrices, work.closure[0].spring_compliance = _address("implicit", "constraint_matrices"), 0.0
 
 
 @dataclass(frozen=True)
 class Multipliers(Closure):
     name: ClassVar[str] = "multipliers"
     summary: ClassVar[str] = (
-        "multipliers from accelerations (index 1), positions and speeds put back on the loops each step"
+        "multipliers from accelerations (index 1), positions and velocities projected onto the loops each step"
     )
     module: ClassVar[str] = "pliant.kernels.closures.multipliers"
     function: ClassVar[str] = "close"
     supports: ClassVar[frozenset[str]] = _ANY_LOOPS | _ANY_INTEGRATOR
     cost: ClassVar[str] = (
-        "one solve of the open tree, and one more way in and out with its factors for every eight conditions"
+        "one solve of the open tree, and one more way in and out with its factors for every eight constraints"
     )
     reference: ClassVar[str] = "denoc"
 
-    baumgarte: float = parameter(
-        0.0, "rate at which what is open closes, in place of putting it back", unit="1/s", low=0.0
-    )
+    baumgarte: float = parameter(0.0, "rate at which open loops close, in place of projections", unit="1/s", low=0.0)
 
-    def install(self, run: Any) -> None:
-        super().install(run)
-        run.baumgarte = self.baumgarte
+    def install(self, work: Any) -> None:
+        super().install(work)
+        work.closure[0].baumgarte_rate = self.baumgarte
 
-    def use_per_state(self, run: Any) -> None:
-        super().use_per_state(run)
+    def use_per_state(self, work: Any) -> None:
+        super().use_per_state(work)
         if self.baumgarte == 0.0:
-            run.settle = _address("multipliers", "project")
+            work.calls[0].end_step = _address("projection", "project")
 
 
 @dataclass(frozen=True)
@@ -87,16 +96,16 @@ class Reduced(Closure):
     name: ClassVar[str] = "reduced"
     summary: ClassVar[str] = "minimal coordinates: dependent ones follow from the others at every evaluation"
     module: ClassVar[str] = "pliant.kernels.closures.reduced"
-    function: ClassVar[str] = "impose"
+    function: ClassVar[str] = "solve_dependent"
     supports: ClassVar[frozenset[str]] = _ANY_LOOPS | {"explicit integrators"}
     cost: ClassVar[str] = (
         "as multipliers; dependent hinges of a leg in the plane in closed form, all else by Newton's method"
     )
     reference: ClassVar[str] = "denoc"
 
-    def use_per_state(self, run: Any) -> None:
-        super().use_per_state(run)
-        run.impose = _address("reduced", "impose")
+    def use_per_state(self, work: Any) -> None:
+        super().use_per_state(work)
+        work.calls[0].solve_dependent = _address("reduced", "solve_dependent")
 
 
 @dataclass(frozen=True)
@@ -117,14 +126,15 @@ class Springs(Closure):
     form: str = parameter("elongation", "whose springs they are", choices=SPRING_FORMS, key="closure_form")
     prestretch: bool = parameter(False, "whether they start stretched as the reactions ask", key="closure_prestretch")
 
-    def install(self, run: Any) -> None:
-        super().install(run)
-        run.loop_stiffness, run.loop_damping = self.stiffness, self.damping
-        run.loop_form = SpringForm(SPRING_FORMS.index(self.form))
+    def install(self, work: Any) -> None:
+        super().install(work)
+        closure = work.closure[0]
+        closure.spring_stiffness, closure.spring_damping = self.stiffness, self.damping
+        closure.spring_form = SpringForm(SPRING_FORMS.index(self.form))
 
-    def use_per_state(self, run: Any) -> None:
-        run.impose = run.settle = run.conditions = run.holds_choice = run.closed_formulation = 0
-        run.loop_forces = _address("springs", "gather_loop_springs")
+    def use_per_state(self, work: Any) -> None:
+        calls = _without_closure(work)
+        calls.formulation, calls.loop_forces = calls.open_formulation, _address("springs", "gather_loop_springs")
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """In steps of the alpha family, to which they are then not stiff."""
@@ -133,30 +143,30 @@ class Springs(Closure):
     def hand_to_integrator(self, work: Any) -> None:
         super().hand_to_integrator(work)
         # redundant ones too: each has its spring
-        work.run[0].compliance, work.run[0].n_dependent = 1.0 / self.stiffness, len(work.closings)
-        work.condition_order[:] = range(len(work.closings))
+        work.closure[0].spring_compliance, work.closure[0].n_active = 1.0 / self.stiffness, len(work.constraints)
+        work.constraint_order[:] = range(len(work.constraints))
 
 
 @dataclass(frozen=True)
 class Implicit(Closure):
     name: ClassVar[str] = "implicit"
     summary: ClassVar[str] = "multipliers as unknowns of an implicit step (index 3)"
-    module: ClassVar[str] = "pliant.kernels.closures.given"
-    function: ClassVar[str] = "conditions"
+    module: ClassVar[str] = "pliant.kernels.closures.implicit"
+    function: ClassVar[str] = "constraint_matrices"
     supports: ClassVar[frozenset[str]] = _ANY_LOOPS | {"alpha integrators"}
     cost: ClassVar[str] = "an implicit step, and in each the multipliers' own solve"
     reference: ClassVar[str] = "arnold2007"
 
-    def use_per_state(self, run: Any) -> None:
-        super().use_per_state(run)
-        run.settle = _address("given", "settle")
+    def use_per_state(self, work: Any) -> None:
+        super().use_per_state(work)
+        work.calls[0].end_step = _address("implicit", "end_step")
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         return True
 
     def hand_to_integrator(self, work: Any) -> None:
         super().hand_to_integrator(work)
-        work.run[0].closed_formulation = _address("multipliers", "close")
+        work.calls[0].closed_formulation = _address("multipliers", "close")
 
 
 CLOSURES: tuple[type[Closure], ...] = (Multipliers, Reduced, Springs, Implicit)

@@ -131,7 +131,7 @@ def mass_matrix(model: Model, q: ArrayLike, *, threads: int | None = None) -> Ar
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> Energy:
     """Kinetic, gravity and elastic energy of a state [J]; of many: arrays."""
-    batch, found = _refereed(model, q, v, lambda handle: handle.energies_kernel, 3, threads)
+    batch, found = _queried(model, q, v, lambda handle: handle.energies_kernel, 3, threads)
     if not batch:
         return Energy(*found[0].tolist())
     return Energy(*(found[:, k].reshape(batch).copy() for k in range(3)))
@@ -139,7 +139,7 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = No
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> Momentum:
     """Linear and angular momentum of a state, and its mass centre."""
-    batch, found = _refereed(model, q, v, lambda handle: handle.momenta_kernel, 12, threads)
+    batch, found = _queried(model, q, v, lambda handle: handle.momenta_kernel, 12, threads)
     return Momentum.of_rows(found.reshape(*batch, 12))
 
 
@@ -165,7 +165,7 @@ def _forward(
     return vdot, wrenches
 
 
-def _refereed(
+def _queried(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -173,7 +173,7 @@ def _refereed(
     width: int,
     threads: int | None,
 ) -> tuple[tuple[int, ...], Array]:
-    """Rows of numbers by a REFEREE kernel."""
+    """Rows of numbers by a QUERY kernel."""
     batch, times, rows = as_rows(model, q=q, v=v)
     handle, out = prepare(model), np.empty((len(times), width))
 

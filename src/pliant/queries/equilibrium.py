@@ -21,7 +21,7 @@ from pliant.model.tree import kept_velocities, model_size
 
 Array = NDArray[np.float64]
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 DIFFERENCE = 1e-5  # of the finite differences [m, rad]
 LONGEST = 0.5  # of a step [rad, size of the model]
 FREE = 1e-14  # squares of frequencies below this share of the largest are zero
@@ -39,7 +39,7 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
     search = _Search(handle, rest)
     rest = search.start
     smallest, best = np.inf, rest
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         search.look_from(rest)
         force = search.force(rest)
         left = search.size_of(force)
@@ -193,7 +193,7 @@ class _Search:
             )
         name = self._name(np.linalg.solve(self._L.T, np.linalg.solve(self._L, force)))
         return SimulationError(
-            f"no rest state found in {MOST_STEPS} steps: {name!r} still moves; give a start q closer to rest"
+            f"no rest state found in {MAX_STEPS} steps: {name!r} still moves; give a start q closer to rest"
         )
 
     def _name(self, motion: Array) -> str:

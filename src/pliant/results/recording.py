@@ -82,10 +82,10 @@ class Dense:
 
 
 def energy_error(energy: dict[str, Array], scale: float) -> Array:
-    """|E - E0 - works| over the energy that moved, per row: the one formula of audit and page."""
+    """|E - E0 - work| over the energy that moved, per row: the one formula of audit and page."""
     total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
-    works = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-    return np.asarray(np.abs(total - total[0] - works) / (scale if scale > 0.0 else 1.0))
+    work = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
+    return np.asarray(np.abs(total - total[0] - work) / (scale if scale > 0.0 else 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from pliant.system.tables import OUTPUT, Quantity, rows
 Array = NDArray[np.float64]
 
 WIDTH = {Quantity.MOTION: 21, Quantity.LOAD: 3, Quantity.REACTION: 6, Quantity.PUSH: 6}
-MOST_ROWS = 256  # at a time
+MAX_ROWS = 256  # at a time
 
 
 def section_outputs(handle: Prepared, t: Array, y: Array, inputs: Array, phases: Phases) -> dict[str, Array]:
@@ -65,8 +65,8 @@ class Sections:
         # bending z turns the sections about -y
         out = np.stack([stretch, shear_y, shear_z, twist, -bend_z, bend_y], axis=-1)
         if self._ruled_out:
-            for first in range(0, len(t), MOST_ROWS):
-                some = slice(first, first + MOST_ROWS)
+            for first in range(0, len(t), MAX_ROWS):
+                some = slice(first, first + MAX_ROWS)
                 needed = self._outboard.forces(t[some], y[some], inputs[some], phases)
                 out[some][..., self._ruled_out] = needed[..., self._ruled_out]
         return out

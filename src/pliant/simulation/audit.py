@@ -25,7 +25,7 @@ PASSED_THROUGH = 0.1  # of the largest work: energy that moves where hardly any 
 def audit_run(
     handle: Prepared, t: Array, y: Array, inputs: Array, energy: dict[str, Array], phases: Phases, atol: Array
 ) -> dict[str, float]:
-    """y = (q, v, z) at the times t, energies and works there; atol: tolerance of every component of y."""
+    """y = (q, v, z) at the times t, energies and accumulated work there; atol: tolerance of every component of y."""
     world = handle.system.world[0]
     q, v = y[:, : world.n_q].copy(), y[:, world.n_q : world.n_q + world.n_v].copy()
     scale = energy_scale(handle, q[:1], atol[world.n_q : world.n_q + world.n_v], energy)
@@ -48,12 +48,12 @@ def audit_run(
 
 def energy_scale(handle: Prepared, q: Array, atol: Array, energy: dict[str, Array]) -> float:
     """The energy that moved [J]: max (T + V_elastic + |V_gravity - V_gravity(0)|), but where next to nothing moves not
-    less than rounding of the potential energy, a part of the works, and what motion has that counts as rest."""
+    less than rounding of the potential energy, a part of the work done, and what motion has that counts as rest."""
     moved = energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0])
-    works = [float(np.max(np.abs(values))) for name, values in energy.items() if name.startswith("work_")]
+    work = [float(np.max(np.abs(values))) for name, values in energy.items() if name.startswith("work_")]
     rest = np.maximum(np.where(np.isfinite(atol), atol, 0.0), _stick_speeds(handle))
     slow = handle.energies(q, rest[None, :])["kinetic"]
-    floor = AT_REST * np.max(np.abs(energy["gravity"])), PASSED_THROUGH * max(works, default=0.0), slow[0]
+    floor = AT_REST * np.max(np.abs(energy["gravity"])), PASSED_THROUGH * max(work, default=0.0), slow[0]
     return float(max(np.max(moved), *floor))
 
 
@@ -64,8 +64,8 @@ def _stick_speeds(handle: Prepared) -> Array:
     for contact in system.contacts:
         if contact.friction >= 0 and system.frictions[contact.friction].sticks:
             stick_speed = system.frictions[contact.friction].kink[0]
-            speeds = np.maximum(speeds, stick_speed * system.dofs.reach / model_size(handle.model))
-    for site in system.sites:
+            speeds = np.maximum(speeds, stick_speed * system.dofs.velocity_scale / model_size(handle.model))
+    for site in system.joint_frictions:
         if system.frictions[site.friction].sticks:
             speeds[site.dof] = max(speeds[site.dof], system.frictions[site.friction].kink[0])
     return speeds

@@ -13,7 +13,7 @@ EXPLICIT, IMPLICIT = Dop853(), Radau()
 # steps at the bound of stability, hardly any off it, in one phase: 15 in Hairer's code, but an impact that makes beams
 # ring has dozens, and then it does not pay
 STIFF_STEPS = 60
-MOST_UNKNOWNS = 300  # beyond, dense factors take longer than they save
+MAX_UNKNOWNS = 300  # beyond, dense factors take longer than they save
 TRIAL = 60  # steps after which the cost is looked at
 EXPLICIT_COST = 15.0  # evaluations of a step of dop853, with dense output
 
@@ -29,24 +29,24 @@ class AutoChoice:
 
     def review(self, memory: Memory) -> Integrator | None:
         """The integrator to go on with, None for the same."""
-        loop = memory.loop[0]
+        stepping = memory.stepping[0]
         if self.method == EXPLICIT:
-            if loop.watches == 0:  # the wait is over
-                loop.watches = STIFF_STEPS
+            if stepping.watches == 0:  # the wait is over
+                stepping.watches = STIFF_STEPS
                 return None
-            if sum(memory.atol < float("inf")) // 2 > MOST_UNKNOWNS:
-                loop.watches = 0
+            if sum(memory.atol < float("inf")) // 2 > MAX_UNKNOWNS:
+                stepping.watches = 0
                 return None
-            self.method, self._h = IMPLICIT, float(loop.h)
-            self._begun = (float(loop.t), float(loop.n_evaluations))
-            loop.watches, loop.review = 0, loop.n_steps + TRIAL
+            self.method, self._h = IMPLICIT, float(stepping.h)
+            self._begun = (float(stepping.t), float(stepping.n_evaluations))
+            stepping.watches, stepping.review = 0, stepping.n_steps + TRIAL
             return IMPLICIT
         t, cost = self._begun
-        is_dearer = (implicit_cost(memory) - cost) * self._h > EXPLICIT_COST * (float(loop.t) - t)
+        is_dearer = (implicit_cost(memory) - cost) * self._h > EXPLICIT_COST * (float(stepping.t) - t)
         if is_dearer:
             return self.go_back(memory)
-        self._begun = (float(loop.t), implicit_cost(memory))
-        loop.review = loop.n_steps + TRIAL
+        self._begun = (float(stepping.t), implicit_cost(memory))
+        stepping.review = stepping.n_steps + TRIAL
         return None
 
     def may_go_back(self, status: Status) -> bool:
@@ -55,8 +55,8 @@ class AutoChoice:
 
     def go_back(self, memory: Memory) -> Integrator:
         """The explicit method, which will not look for stiffness for a while."""
-        loop = memory.loop[0]
-        self.method, loop.h, loop.review = EXPLICIT, self._h, loop.n_steps + self._wait
+        stepping = memory.stepping[0]
+        self.method, stepping.h, stepping.review = EXPLICIT, self._h, stepping.n_steps + self._wait
         self._wait *= 10
         return EXPLICIT
 
@@ -64,7 +64,7 @@ class AutoChoice:
 def implicit_cost(memory: Memory) -> float:
     """Evaluations, and linear algebra in units of them (measured: an evaluation of n velocities about 80 n ns)."""
     newton, m = memory.newton[0], len(memory.jacobian)
-    return float(memory.loop[0].n_evaluations + newton.n_factors * m**2 / 100 + newton.n_iterations * m / 16)
+    return float(memory.stepping[0].n_evaluations + newton.n_factors * m**2 / 100 + newton.n_iterations * m / 16)
 
 
 def describe_integrators(integrators: Sequence[tuple[float, Integrator]]) -> str:

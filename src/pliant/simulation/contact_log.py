@@ -67,7 +67,7 @@ def gap_rate(handle: Prepared, k: int, y: Array) -> float:
 
     table = handle.system.events
     g, gdot = np.empty(len(table)), np.empty(len(table))
-    # the gap needs no accelerations: without contact none are looked at
+    # the gap needs no accelerations: without contact none are needed
     run = handle.work.run[0]
     run.n_touching = run.n_sticking = 0
     _jit.entry(events.event_functions)(*handle.refs, 0.0, y.copy(), np.zeros(len(y)), g, gdot)

@@ -62,7 +62,7 @@ class Measured:
 
 
 class Sensors:
-    """From the true state to what one controller is told."""
+    """From the true state to what one controller receives."""
 
     def __init__(self, model: Model, controller: Controller) -> None:
         self.controller = controller

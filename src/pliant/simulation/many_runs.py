@@ -26,7 +26,7 @@ from pliant.simulation.simulate import simulate, status_word
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
-MOST_IN_CHUNK = 64  # runs a thread takes at once
+MAX_CHUNK = 64  # runs a thread takes at once
 NOT_BEGUN = "before it began"
 LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 
@@ -102,11 +102,11 @@ def simulate_many(
     each = (models,) if isinstance(models, Model) else as_list(models)
     warn_of_moved(options)
     settings = {"duration": duration, **options}
-    told, keep_results = heard(progress), as_flag(keep_results, "keep_results")
+    reported, keep_results = heard(progress), as_flag(keep_results, "keep_results")
     ends = _check(each, settings)
     work = _Work(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
     has_controllers = any(model.controllers for model in each)
-    work.share_out(1 if threads is None and has_controllers else thread_count(threads), told)
+    work.share_out(1 if threads is None and has_controllers else thread_count(threads), reported)
     return work.runs()
 
 
@@ -184,7 +184,7 @@ class _Work:
         """All runs, in threads; this one watches."""
         n = len(self.t)
         if len(self.models) == 1 and not self._is_whole:
-            self._chunk = max(1, min(MOST_IN_CHUNK, n // (4 * threads)))
+            self._chunk = max(1, min(MAX_CHUNK, n // (4 * threads)))
         workers = [threading.Thread(target=self._labour, daemon=True) for _ in range(min(threads, n))]
         # kernels are compiled, or loaded, here and once
         prepare(self.models[0])
@@ -220,7 +220,7 @@ class _Work:
                 run = self._run(part, run)
                 with self._lock:
                     self.n_done += len(part)
-        except BaseException as error:  # told by the thread that watches
+        except BaseException as error:  # reported by the thread that watches
             self._error = error
             self._stop[0] = 1
 
@@ -252,8 +252,8 @@ class _Work:
         if run.handle.model.controllers or run.handle.model.loops:
             for i in good:
                 status, self.reasons[i] = run.attempt(self.q0[i], self.v0[i], self._watch)
-                loop = run.memory.loop[0]
-                self.status[i], self.t[i], self.steps[i] = status_word(status), loop.t, loop.n_steps
+                stepping = run.memory.stepping[0]
+                self.status[i], self.t[i], self.steps[i] = status_word(status), stepping.t, stepping.n_steps
                 self.q[i], self.v[i] = run.state
         elif good:
             ends = run.sweep(self.q0[good], self.v0[good], self._stop)

@@ -11,14 +11,14 @@ from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_v
 from pliant.engine.callbacks import Progress
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
-from pliant.mechanisms.assembly import give_multipliers, start_on_loops
+from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
 from pliant.simulation.recorder import Recorded
-from pliant.simulation.run import Run, as_bytes, drive
-from pliant.simulation.simulate import events_of, status_word, why
+from pliant.simulation.run import Run, advance_to_end, as_bytes
+from pliant.simulation.simulate import events_of, failure_reason, status_word
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
@@ -46,8 +46,8 @@ class PreparedRun:
         self.handle = Prepared(model, self.options["formulation"], closure=self.options["closure"], unchecked=unchecked)
         start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
         self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self._y0, self._start = self.memory.y.copy(), self.memory.loop.copy()
-        self._loop, self._loop0 = as_bytes(self.memory.loop), as_bytes(self._start)
+        self._y0, self._start = self.memory.y.copy(), self.memory.stepping.copy()
+        self._stepping, self._stepping0 = as_bytes(self.memory.stepping), as_bytes(self._start)
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self._is_running = False
         self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
@@ -90,7 +90,7 @@ class PreparedRun:
     def _attempt(self, q0: Array | None, v0: Array | None, progress: Progress | None) -> tuple[Status, str]:
         self._run.begin_again()
         n_q, n_v, memory = self._n_q, self._n_v, self.memory
-        memory.y[:], self._loop[:] = self._y0, self._loop0
+        memory.y[:], self._stepping[:] = self._y0, self._stepping0
         if q0 is not None:
             memory.y[:n_q] = q0
         if v0 is not None:
@@ -99,7 +99,7 @@ class PreparedRun:
             state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
             is_closed = q0 is None and v0 is None
             state = start_on_loops(self.handle, state, is_given=q0 is not None, is_closed=is_closed)
-            give_multipliers(self.handle, state, self.options["integrator"])
+            initialise_multipliers(self.handle, state, self.options["integrator"])
             memory.y[: n_q + n_v] = np.concatenate(state)
         if self.has_phase:
             self.handle.start_phase(memory.y)
@@ -108,11 +108,11 @@ class PreparedRun:
             return status, reason
         recorded = Recorded()
         if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
-            recorded, status, reason = drive(self._run, progress, status)
+            recorded, status, reason = advance_to_end(self._run, progress, status)
         recorded.take(self.memory)
-        events, t = events_of(self.handle, recorded.log), float(self.memory.loop[0].t)
-        return status, reason or why(
-            self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.loop[0].target)
+        events, t = events_of(self.handle, recorded.log), float(self.memory.stepping[0].t)
+        return status, reason or failure_reason(
+            self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.stepping[0].target)
         )
 
     def check_start(self, q0: Array, v0: Array) -> None:
@@ -126,7 +126,7 @@ class PreparedRun:
 
         Not for models with controllers or loops."""
         from pliant.kernels import _jit, events, many
-        from pliant.kernels.integrators import loop
+        from pliant.kernels.integrators import advance
 
         model, n_q = self.handle.model, self._n_q
         if model.controllers or model.loops:
@@ -137,7 +137,7 @@ class PreparedRun:
             raise ModelError(f"stop: {quoted(stop)} found; give an array of one int64")
         n = len(q0)
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
-        functions = _jit.address(loop.advance), _jit.address(events.start_phase)
+        functions = _jit.address(advance.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
         with self.handle.turn:
             self._run.begin_again()
@@ -149,7 +149,7 @@ class PreparedRun:
             if code[i] == Status.REVIEW:
                 # the equations are stiff: "auto" changes the integrator, which only Python can
                 status, reason = self.attempt(q0[i], v0[i])
-                t[i], facts[i, many.STEPS] = self.memory.loop[0].t, self.memory.loop[0].n_steps
+                t[i], facts[i, many.STEPS] = self.memory.stepping[0].t, self.memory.stepping[0].n_steps
                 y[i] = self.memory.y[: n_q + self._n_v]
                 if status != Status.DONE:
                     reasons[int(i)] = status_word(status), reason

@@ -13,7 +13,7 @@ from pliant.mechanisms.constraints import Loops
 from pliant.methods.closures import Multipliers, Springs
 from pliant.methods.integrators import Dop853
 from pliant.model.tree import kept_velocities
-from pliant.simulation.run import Run, drive
+from pliant.simulation.run import Run, advance_to_end
 from pliant.system.memory import evaluate_dense
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str
     # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
     closed = Prepared(model, handle.method.name, handle.packed, Multipliers())
     brief = {"duration": SLOPE_TIME, "rtol": 1e-12, "atol": 1e-14, "integrator": Dop853(), "closure": Multipliers()}
-    found, _, _ = drive(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
+    found, _, _ = advance_to_end(run := Run(closed, state, {**options, **brief, "dense": True}, wants_rows=True), None)
     pieces = found.starts.whole()
     times = np.linspace(0.0, SLOPE_TIME, 5)
     rows = evaluate_dense(pieces[:, 0], pieces[:, 1], found.terms.whole(), times)
@@ -43,10 +43,10 @@ def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str
 
 
 def stretch(handle: Prepared, closure: Springs, q: Array) -> Array:
-    """Values of the conditions at which springs push with the multipliers that work has: dV/dc = -force
-    (kernels/closures/springs.py: spring_gradient; of the polar form but for what its place does, which is small)."""
-    loops, closings = handle.system.loops, handle.system.closings
-    pull = -handle.work.closings.force / closure.stiffness
+    """Values of the constraints at which springs exert the multipliers that work has: dV/dc = -force
+    (kernels/closures/springs.py: spring_gradient; of the polar form without the small pull on the frame itself)."""
+    loops, constraints = handle.system.loops, handle.system.constraints
+    pull = -handle.work.constraints.force / closure.stiffness
     c = pull.copy()
     if closure.form == "loop-difference":
         G = np.eye(len(c))
@@ -58,7 +58,7 @@ def stretch(handle: Prepared, closure: Springs, q: Array) -> Array:
         rows = slice(loop.row, loop.row + loop.n_rows)
         if closure.form == "polar":
             p = _place(handle, q, int(loop.second))
-            c[rows] *= closings.scale[rows] ** 2 / max(p @ p, 1e-12 * float(closings.scale[loop.row]) ** 2)
+            c[rows] *= constraints.scale[rows] ** 2 / max(p @ p, 1e-12 * float(constraints.scale[loop.row]) ** 2)
         elif closure.form == "squared":
             size = float(np.linalg.norm(pull[rows]))
             c[rows] *= (0.5 / size**2) ** (1.0 / 3.0) if size > 0.0 else 0.0

@@ -20,7 +20,7 @@ from pliant.system.phases import Phases
 Array = NDArray[np.float64]
 LOOK_BYTES = 3e7  # recorded between two looks at the free memory
 EVENT_BYTES = 150  # of one in the log
-MOST_THINNED = 1024  # rows of which one is left
+MAX_THINNED = 1024  # rows of which one is left
 LESS = "give more (memory), a looser rtol, longer steps or a shorter duration"
 
 
@@ -59,8 +59,8 @@ class Recorded:
 
     def _put(self, memory: Memory, parts: list[Any]) -> None:
         rows, starts, terms, phase_times, phases = parts
-        loop = memory.loop[0]
-        log = [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: loop.n_log]]
+        stepping = memory.stepping[0]
+        log = [(int(row.event), int(row.direction), float(row.t)) for row in memory.log[: stepping.n_log]]
         try:
             self.terms.add(terms)
         except OSError as error:
@@ -71,7 +71,7 @@ class Recorded:
         self.phases.append(phases)
         self.log += log
         self._others += phase_times.nbytes + phases.nbytes + EVENT_BYTES * len(log)
-        loop.n_rows = loop.n_pieces = loop.n_log = loop.n_phases = 0
+        stepping.n_rows = stepping.n_pieces = stepping.n_log = stepping.n_phases = 0
 
     # --- room -----------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Recorded:
         the reason that says so."""
         if self.has_dense:
             self.has_dense, self.terms, self.lost = False, Pile(), ("the dense output",)
-        elif self.nth < MOST_THINNED:
+        elif self.nth < MAX_THINNED:
             self.nth *= 2
             self.rows.thin()
         else:
@@ -142,13 +142,13 @@ class Recorded:
 
 def _parts(memory: Memory) -> list[Any]:
     """What the loop recorded, in its own buffers: rows, starts and terms of pieces, times of phases, phases."""
-    loop = memory.loop[0]
+    stepping = memory.stepping[0]
     return [
-        memory.rows[: loop.n_rows],
-        memory.piece_times[: loop.n_pieces],
-        memory.piece_terms[: loop.n_pieces],
-        memory.phase_times[: loop.n_phases],
-        memory.phases[: loop.n_phases],
+        memory.rows[: stepping.n_rows],
+        memory.piece_times[: stepping.n_pieces],
+        memory.piece_terms[: stepping.n_pieces],
+        memory.phase_times[: stepping.n_phases],
+        memory.phases[: stepping.n_phases],
     ]
 
 

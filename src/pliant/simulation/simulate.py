@@ -14,7 +14,7 @@ from pliant.engine.arguments import as_state
 from pliant.engine.callbacks import Progress, heard
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import AccuracyWarning, failure_advice
-from pliant.mechanisms.assembly import give_multipliers, singular_loop, start_on_loops
+from pliant.mechanisms.assembly import initialise_multipliers, singular_loop, start_on_loops
 from pliant.methods import ClosureLike, FormulationLike, IntegratorLike, Methods
 from pliant.methods.closures import Springs
 from pliant.model.model import Model
@@ -28,7 +28,7 @@ from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room, settings_of
 from pliant.simulation.prestretch import prestretched
 from pliant.simulation.recorder import Recorded
-from pliant.simulation.run import Run, drive
+from pliant.simulation.run import Run, advance_to_end
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -85,20 +85,20 @@ def simulate(
     )
     check_room(model, options)
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
-    told, begun = heard(progress), time.perf_counter()
+    reported, begun = heard(progress), time.perf_counter()
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(options["closure"])
     state = start_on_loops(handle, state, is_given=q0 is not None)
     if isinstance(handle.closure, Springs) and handle.closure.prestretch:
         state = prestretched(handle, state, options)
-    give_multipliers(handle, state, options["integrator"])
+    initialise_multipliers(handle, state, options["integrator"])
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)
     compiled = time.perf_counter()
-    recorded, status, reason = drive(run, told)
+    recorded, status, reason = advance_to_end(run, reported)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
-        handle.closure.use_per_state(handle.work.run[0])  # outputs and the rest do
+        handle.closure.use_per_state(handle.work)  # outputs and the rest do
     while True:
         try:
             return _result(run, recorded, status, reason, options, walls)
@@ -120,7 +120,7 @@ def _result(
     options: dict[str, Any],
     walls: dict[str, float],
 ) -> Result:
-    handle, loop = run.handle, run.memory.loop[0]
+    handle, stepping = run.handle, run.memory.stepping[0]
     model = handle.model
     rows = recorded.rows.whole()
     if len(rows) == 0:  # it broke down before the first step: the start is what was reached
@@ -136,12 +136,12 @@ def _result(
     if not reason:
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
-        reason = why(handle, status, float(loop.t), events, start, end, int(loop.target))
+        reason = failure_reason(handle, status, float(stepping.t), events, start, end, int(stepping.target))
     t, _, _, inputs, energy = _split(handle, rows)
     y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
     audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
     if recorded.log:
-        audit["event_error"] = float(loop.event_error)
+        audit["event_error"] = float(stepping.event_error)
     contacts = contact_log(handle, rows, dense, phases, recorded.log)
     commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
     if options["sample"] is not None and dense is not None:
@@ -149,10 +149,10 @@ def _result(
     t, q, v, inputs, energy = _split(handle, rows)
     outputs = recorded_outputs(handle, t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
     stats = {
-        "evaluations": int(loop.n_evaluations + handle.work.run[0].n_evaluations),
-        "steps": int(loop.n_steps),
-        "rejected": int(loop.n_rejected),
-        "events": int(loop.n_events),
+        "evaluations": int(stepping.n_evaluations + handle.work.closure[0].n_evaluations),
+        "steps": int(stepping.n_steps),
+        "rejected": int(stepping.n_rejected),
+        "events": int(stepping.n_events),
         **_newton_stats(run),
         **walls,
     }
@@ -191,7 +191,7 @@ def _newton_stats(run: Run) -> dict[str, int]:
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
-    """Columns of recorded rows: t, q, v, held inputs, and energies with works."""
+    """Columns of recorded rows: t, q, v, held inputs, and energies with accumulated work."""
     world = handle.system.world[0]
     t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
     q, v = q.copy(), v.copy()
@@ -223,7 +223,7 @@ BREAKDOWNS = (
 )
 
 
-def why(
+def failure_reason(
     handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array, target: int
 ) -> str:
     """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that.
@@ -232,10 +232,10 @@ def why(
         name = singular_loop(handle, start, end)
         if name is not None:
             return failure_advice(Status.SINGULAR_LOOP, t, name)
-    return failure_advice(status, t, culprit(handle, status, events, target))
+    return failure_advice(status, t, failed_item(handle, status, events, target))
 
 
-def culprit(handle: Prepared, status: Status, events: tuple[Event, ...], target: int) -> str:
+def failed_item(handle: Prepared, status: Status, events: tuple[Event, ...], target: int) -> str:
     if status == Status.EVENT_MISSED:
         return handle.packed.event_names[target] or "a change of friction or contact"
     if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:

@@ -33,14 +33,14 @@ class ContactRows:
     names: list[tuple[str, str]] = field(default_factory=list)  # contact and point of every row
     restitutions: list[float] = field(default_factory=list)  # asked for, per row
     frictions: list[dict[str, Any]] = field(default_factory=list)
-    sites: list[dict[str, Any]] = field(default_factory=list)
-    site_names: list[str] = field(default_factory=list)
+    joint_frictions: list[dict[str, Any]] = field(default_factory=list)
+    joint_friction_names: list[str] = field(default_factory=list)
     state_scales: list[float] = field(default_factory=list)  # per friction state: deflection that is not small [m]
     known: dict[Friction, int] = field(default_factory=dict)
 
     @property
     def n_z(self) -> int:
-        """Works and impulses of the contacts, then friction states."""
+        """Work and impulses of the contacts, then friction states."""
         return 2 * len(self.contacts) + len(self.state_scales)
 
     def add_contacts(self, model: Model, frames: list[Frame]) -> None:
@@ -68,17 +68,17 @@ class ContactRows:
         }
         self.contacts.append(row | _normal(contact.normal))
 
-    def add_sites(self, model: Model) -> None:
+    def add_joint_frictions(self, model: Model) -> None:
         """Friction in joints, a row per velocity; then the friction states of contacts and joints get their places."""
         for link in model.links:
             for k, friction in enumerate(link.joint.each("friction")):
                 if friction is None or friction == "none":
                     continue
-                phase = self.first_phase + len(self.contacts) + len(self.sites)
+                phase = self.first_phase + len(self.contacts) + len(self.joint_frictions)
                 row = {"dof": link.v + k, "friction": self._friction(friction), "phase": phase, "state": -1}
-                self.sites.append(row | {"load": friction.load})
-                self.site_names.append(model.velocities[link.v + k])
-        for row in (*self.contacts, *self.sites):
+                self.joint_frictions.append(row | {"load": friction.load})
+                self.joint_friction_names.append(model.velocities[link.v + k])
+        for row in (*self.contacts, *self.joint_frictions):
             law = self.frictions[row["friction"]] if row["friction"] >= 0 else None
             if law is not None and law["sigma0"] > 0.0:
                 row["state"] = self.first_quadrature + self.n_z
@@ -99,7 +99,7 @@ class ContactRows:
         return self.known[friction]
 
     def events(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Event functions of contacts and sites, and the names under which users see them ("": not at all)."""
+        """Event functions of contacts and joint frictions, and the names that users see ("": not at all)."""
         contents, names = [], []
         for k, (contact, point) in enumerate(self.names):
             for kind in self._kinds(self.contacts[k]):
@@ -109,9 +109,9 @@ class ContactRows:
                 contents.append(event)
                 shown = {ContactEvent.GAP: f"{contact}: {point}", ContactEvent.RELEASE: f"{contact}: {point} slips"}
                 names.append(shown.get(kind, ""))
-        for k, name in enumerate(self.site_names):
-            for kind in self._kinds(self.sites[k]):
-                contents.append(_event("site", k, kind, self._sticks(self.sites[k])))
+        for k, name in enumerate(self.joint_friction_names):
+            for kind in self._kinds(self.joint_frictions[k]):
+                contents.append(_event("joint_friction", k, kind, self._sticks(self.joint_frictions[k])))
                 names.append(f"{name} slips" if kind == ContactEvent.RELEASE else "")
         return contents, names
 
@@ -130,7 +130,7 @@ class ContactRows:
 
 
 def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, Any]:
-    others = {"limit": -1, "contact": -1, "site": -1} | {table: k}
+    others = {"limit": -1, "contact": -1, "joint_friction": -1} | {table: k}
     # of a law that sticks all but the gap are positive as long as the branch holds
     holds = sticks and kind in (ContactEvent.KINK1, ContactEvent.KINK2, ContactEvent.RELEASE)
     firm = holds or kind == ContactEvent.GAP

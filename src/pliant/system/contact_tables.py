@@ -92,7 +92,7 @@ FRICTION = np.dtype(
 )
 
 # friction in joints, one row per velocity that has it
-SITE = np.dtype(
+JOINT_FRICTION = np.dtype(
     [
         ("dof", np.int64),
         ("friction", np.int64),  # row in frictions
@@ -103,7 +103,7 @@ SITE = np.dtype(
     align=True,
 )
 
-# discrete phase: one row per limit, then per contact, then per site; written by the event handler only
+# discrete phase: one row per limit, then per contact, then per joint friction; written by the event handler only
 PHASE = np.dtype(
     [
         ("is_active", np.int64),  # the stop is pressed, the point touches; friction in joints always acts
@@ -137,7 +137,7 @@ CONTACT_WORK = np.dtype(
     align=True,
 )
 
-SITE_WORK = np.dtype(
+JOINT_FRICTION_WORK = np.dtype(
     [
         ("force", np.float64),  # friction along the velocity [N, N m]
         ("zdot", np.float64),

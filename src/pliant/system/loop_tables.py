@@ -1,12 +1,18 @@
-"""Tables of closed loops: dtypes and kinds. numpy only; filled by loop_rows.py."""
+"""Tables of closed loops: dtypes, kinds, names of rows. numpy only; filled by loop_rows.py."""
 
 from enum import IntEnum
 
 import numpy as np
 
+CLOSURE_ROUNDING = 1e-15  # of the scales: as closed as rounding allows
+# rows of work.constraint_vectors: A' v, right side of W, what an undetermined solution shall be; of dead points
+# (closures/dead_points.py): shares of the pivots of W, its diagonal now, and its largest so far
+BIAS, RIGHT, TARGET, SHARE, DIAGONAL, LARGEST = range(6)
+N_CONSTRAINT_VECTORS = 6
+
 
 class SpringForm(IntEnum):
-    """Of which conditions virtual springs are the springs; c values of the loop, p place of its second frame."""
+    """What virtual springs resist; c values of the constraints of a loop, p position of its second frame."""
 
     ELONGATION = 0  # c
     DIFFERENCE = 1  # c of the first loop, then c minus c of the loop before
@@ -14,34 +20,34 @@ class SpringForm(IntEnum):
     SQUARED = 3  # |c|^2
 
 
-class ClosingKind(IntEnum):
-    """What one scalar condition says; d = origin of the second minus origin of the first."""
+class ConstraintKind(IntEnum):
+    """One scalar constraint; d = origin of the second frame minus origin of the first."""
 
     POINT = 0  # e.d = 0, e along a world axis
-    SLIDE = 1  # e.d = 0, e carried by the first
-    TURN = 2  # e.f = 0, e carried by the first, f by the second
+    SLIDE = 1  # e.d = 0, e fixed in the first
+    PERPENDICULAR = 2  # e.f = 0, e fixed in the first, f in the second
     LENGTH = 3  # |d| = length
 
 
-LOOP_ROW = np.dtype(
+LOOP = np.dtype(
     [
         ("first", np.int64),  # frame
         ("second", np.int64),  # frame
-        ("row", np.int64),  # first of its closings
+        ("row", np.int64),  # first of its constraints
         ("n_rows", np.int64),
-        ("is_turned", np.int64),  # whether a condition looks at attitudes: SLIDE, TURN
+        ("has_attitude", np.int64),  # whether a constraint depends on attitudes: SLIDE, PERPENDICULAR
     ],
     align=True,
 )
 
-CLOSING = np.dtype(
+CONSTRAINT = np.dtype(
     [
-        ("kind", np.int64),  # ClosingKind
+        ("kind", np.int64),  # ConstraintKind
         ("loop", np.int64),
         ("e", np.float64, (3,)),  # unit; POINT: world, else axes of the first frame
         ("f", np.float64, (3,)),  # unit; axes of the second frame
         ("length", np.float64),  # [m]
-        ("scale", np.float64),  # what is small compared to it is nothing [m, 1]
+        ("scale", np.float64),  # of values: those far below it are rounding [m, 1]
     ],
     align=True,
 )
@@ -49,20 +55,20 @@ CLOSING = np.dtype(
 # filled by closures/legs.py: find_legs
 LEG = np.dtype(
     [
-        ("inner", np.int64),  # velocity of the hinge nearer to the root, -1: the loop is no leg
+        ("inner", np.int64),  # velocity of the hinge nearer to the root, -1: the loop is not a leg
         ("outer", np.int64),
-        ("is_outer_second", np.int64),  # whether the outer one carries the second frame of the loop
-        ("is_one_sided", np.int64),  # whether both carry the same frame
+        ("is_outer_second", np.int64),  # whether the outer hinge moves the second frame of the loop
+        ("is_one_sided", np.int64),  # whether both move the same frame
     ],
     align=True,
 )
 
-CLOSING_WORK = np.dtype(
+CONSTRAINT_WORK = np.dtype(
     [
-        # filled by closures/conditions.py: measure_loops. rate = e.(v2 - v1) + n1.w1 + n2.w2, world axes
+        # filled by closures/constraints.py: measure_loops. rate = e.(v2 - v1) + n1.w1 + n2.w2, world axes
         ("value", np.float64),  # [m, 1]
         ("rate", np.float64),
-        ("bias", np.float64),  # second rate left when accelerations vanish
+        ("bias", np.float64),  # second rate where accelerations vanish
         ("e", np.float64, (3,)),
         ("n1", np.float64, (3,)),
         ("n2", np.float64, (3,)),

@@ -5,6 +5,7 @@ Dense output has one form for every integrator, with theta = (t - start) / h in 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from pliant.system.tables import rows
 
 Array = NDArray[np.float64]
 
-LOOP = np.dtype(
+STEPPING = np.dtype(
     [
         # set by Python
         ("step", np.int64),  # address of the STEPPER kernel
@@ -44,7 +45,7 @@ LOOP = np.dtype(
         ("safety", np.float64),
         ("shrink", np.float64),  # least factor between steps
         ("growth", np.float64),  # largest
-        # state of the run: read by Python, written by the loop
+        # state of the run: read by Python, written by integrators/advance.py and the modules it uses
         ("t", np.float64),  # [s] now
         ("h", np.float64),  # [s] next trial step, 0: to be guessed
         ("made_jump", np.int64),  # 1: f does not belong to (t, y) any more
@@ -52,7 +53,7 @@ LOOP = np.dtype(
         ("is_awaiting", np.int64),  # 1: went back for a sample
         ("was_rejected", np.int64),  # 1: the next step must not grow
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
-        ("dropped", np.int64),  # for steppers with a past: 1 it is void, 2 the Jacobian too; they set it back to 0
+        ("dropped", np.int64),  # for steppers with a past: FORGET_STEPS, FORGET_JACOBIAN; they set it back to 0
         ("has_moved", np.int64),  # 1: and so did y
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
@@ -60,12 +61,16 @@ LOOP = np.dtype(
         ("h_made", np.float64),  # [s] length of the step being made
         ("target", np.int64),  # event on which the step ends, -1: none
         ("target_direction", np.int64),  # +1 rising, -1 falling
-        ("n_standing", np.int64),  # events in a row with hardly any time passing
+        ("n_stagnant", np.int64),  # steps in a row of hardly any length
+        ("n_false_alarms", np.int64),  # events of this step that were not where the dense output had them
         ("error", np.float64),  # norm of the last trial step, filled by the stepper; > 1 rejects
         ("error_old", np.float64),  # of the step before
-        ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: the loop's controller decides
-        ("stiffness", np.float64),  # h times the largest eigenvalue, as explicit steppers see it; filled if it watches
-        ("stall_t", np.float64),  # [s] where progress was looked at last, and after how many steps
+        ("factor", np.float64),  # to the next step as the stepper itself wants it, 0: step_control.py decides
+        (
+            "stiffness",
+            np.float64,
+        ),  # h times the largest eigenvalue, as explicit steppers estimate it; filled if watches > 0
+        ("stall_t", np.float64),  # [s] where progress was measured last, and after how many steps
         ("stall_steps", np.int64),
         ("n_stiff", np.int64),  # steps at the bound of stability since ..
         ("n_mild", np.int64),  # .. so many in a row were not
@@ -87,6 +92,12 @@ LOOP = np.dtype(
 FOUND = -2  # in fired: fell without having been located, where forces jump
 LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)], align=True)
 
+FORGET_STEPS, FORGET_JACOBIAN = 1, 2  # stepping.dropped: the step before is void, and the Jacobian with it
+MIN_ERROR_OLD = 1e-4  # that the controller remembers of a step
+SIMULTANEOUS = 1e-12  # relative to max(|t|, h): events closer than this fire together
+SAFETY = 0.9  # of the controller
+MIN_CAPACITY = 4  # rows
+
 N_SCRATCH = 4
 N_EVENT_VALUES = 10
 LOG_ROWS = 256
@@ -94,13 +105,13 @@ PHASE_ROWS = 256
 
 
 class Memory(NamedTuple):
-    """Everything one run of the loop writes."""
+    """Everything that advancing one run in time writes."""
 
-    loop: Any  # one row
+    stepping: Any  # one row
     # state
-    y: Any  # (n_y) at t; filled by Python, then by the loop
+    y: Any  # (n_y) at t; filled by Python, then by advance
     y_new: Any  # (n_y) at t + h; filled by the stepper
-    f: Any  # (n_y) derivative at t; filled by the loop
+    f: Any  # (n_y) derivative at t; filled by restart, then by advance
     f_new: Any  # (n_y) derivative at t + h; filled by the stepper
     atol: Any  # (n_y) inf: integrated, not controlled (quadratures)
     quaternions: Any  # int64: first component in y of each quaternion
@@ -135,125 +146,128 @@ class Memory(NamedTuple):
     phases: Any  # (PHASE_ROWS, n_phases) whole phase tables
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Lengths of the tables of a Memory."""
+
+    n_y: int = 0
+    n_events: int = 0  # as many as system.events
+    n_inputs: int = 0  # as many as work.inputs
+    n_phases: int = 0  # as many as work.phase
+    n_rows: int = 0  # held before BUFFER_FULL; 0: rows are not recorded
+    n_pieces: int = 0  # the same of dense output
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """How a run steps."""
+
+    rtol: float = 1e-8
+    atol: Any = 1e-10  # one number or one per component, inf where a component shall not be controlled
+    h: float = 0.0  # [s] first step, 0: guessed; if is_fixed the step itself
+    is_fixed: bool = False  # a method without error estimate needs it
+    h_min: float = 0.0  # [s]
+    max_step: float = np.inf  # [s]
+    max_steps: int = 10_000_000
+    budget: int = 10_000_000  # steps per entry, then PAUSE
+    watches: int = 0  # come back with REVIEW after so many stiff steps, 0: never
+
+
+class Scheme(NamedTuple):
+    """A method as Memory takes it."""
+
+    tableau: Any  # a row of integrators/tableaus.py
+    step: int  # address of its STEPPER kernel
+    interpolant: int  # address of its INTERPOLANT kernel
+
+
 def empty_memory() -> Memory:
     """The smallest Memory: its numba type is the type of all of them."""
-    return _allocate(0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, Unknowns((), ()))
+    none = np.zeros((0, 0))
+    return _allocate(
+        Sizes(), 4, **_method_tables(none, np.zeros(0), none, none, 0), **newton_tables(0, Unknowns((), ()))
+    )
 
 
-def _allocate(
-    n_y: int,
-    n_all: int,
-    n_estimates: int,
-    n_extra_terms: int,
-    n_terms: int,
-    n_events: int,
-    n_inputs: int,
-    n_rows: int,
-    n_pieces: int,
-    n_phases: int,
-    n_factors: int,
-    unknowns: Unknowns,
-) -> Memory:
+def _method_tables(A: Array, c: Array, E: Array, D: Array, n_y: int) -> dict[str, Array]:
+    """The fields of Memory that hold a method."""
+    copies = {"A": A.copy(), "c": c.copy(), "E": E.copy(), "D": D.copy()}
+    return copies | {"stages": np.zeros((len(c), n_y))}
+
+
+def _scheme_tables(scheme: Scheme, n_y: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]:
+    tableau = scheme.tableau
+    method = _method_tables(tableau.A, tableau.c, tableau.E, tableau.D, n_y)
+    return {**method, **newton_tables(tableau.n_factors, unknowns)}
+
+
+def _allocate(sizes: Sizes, n_terms: int, **method: NDArray[Any]) -> Memory:
+    n_y, n_phase_rows = sizes.n_y, PHASE_ROWS if sizes.n_rows else 0
     return Memory(
-        loop=rows(1, LOOP),
+        stepping=rows(1, STEPPING),
         y=np.zeros(n_y),
         y_new=np.zeros(n_y),
         f=np.zeros(n_y),
         f_new=np.zeros(n_y),
         atol=np.zeros(n_y),
         quaternions=np.zeros(0, np.int64),
-        A=np.zeros((n_all, n_all)),
-        c=np.zeros(n_all),
-        E=np.zeros((n_estimates, n_all)),
-        D=np.zeros((n_extra_terms, n_all)),
-        stages=np.zeros((n_all, n_y)),
+        **method,
         scratch=np.zeros((N_SCRATCH, n_y)),
         dense=np.zeros((n_terms, n_y)),
-        **newton_tables(n_factors, unknowns),
         boundaries=np.zeros(0),
         samples=np.zeros(0),
-        side=np.ones((2, n_events), np.int64),
-        fired=np.zeros(n_events, np.int64),
-        event_values=np.zeros((N_EVENT_VALUES, n_events)),
-        rows=np.zeros((n_rows, 1 + n_y + n_inputs)),
-        piece_times=np.zeros((n_pieces, 2)),
-        piece_terms=np.zeros((n_pieces, n_terms, n_y)),
-        log=rows(max(LOG_ROWS, 2 * n_events), LOG),
-        phase_times=np.zeros(PHASE_ROWS if n_rows else 0),
-        phases=rows((PHASE_ROWS if n_rows else 0, n_phases), PHASE),
+        side=np.ones((2, sizes.n_events), np.int64),
+        fired=np.zeros(sizes.n_events, np.int64),
+        event_values=np.zeros((N_EVENT_VALUES, sizes.n_events)),
+        rows=np.zeros((sizes.n_rows, 1 + n_y + sizes.n_inputs)),
+        piece_times=np.zeros((sizes.n_pieces, 2)),
+        piece_terms=np.zeros((sizes.n_pieces, n_terms, n_y)),
+        log=rows(max(LOG_ROWS, 2 * sizes.n_events), LOG),
+        phase_times=np.zeros(n_phase_rows),
+        phases=rows((n_phase_rows, sizes.n_phases), PHASE),
     )
+
+
+def _check(scheme: Scheme, sizes: Sizes, options: StepOptions) -> None:
+    if options.is_fixed and not options.h > 0.0:
+        raise ValueError(f"fixed steps need a step size h > 0; found h = {options.h}")
+    if not options.is_fixed and not scheme.tableau.is_adaptive:
+        raise ValueError(f"{scheme.tableau.name} has no error estimate; give a fixed step (is_fixed, h)")
+    for capacity in (sizes.n_rows, sizes.n_pieces):
+        if 0 < capacity < MIN_CAPACITY:
+            raise ValueError(f"capacity must be at least {MIN_CAPACITY} rows; found {capacity}")
 
 
 def new_memory(
-    y: Any,
-    t: float,
-    t_end: float,
-    tableau: Any,
+    y: Array,
+    span: tuple[float, float],
+    scheme: Scheme,
+    sizes: Sizes,
+    options: StepOptions,
     *,
-    step: int,
-    interpolant: int,
-    rtol: float = 1e-8,
-    atol: Any = 1e-10,
-    h: float = 0.0,
-    is_fixed: bool = False,
-    max_step: float = np.inf,
-    h_min: float = 0.0,
     boundaries: Sequence[float] | Array = (),
     samples: Sequence[float] | Array = (),
     quaternions: Sequence[int] | NDArray[np.int64] = (),
-    n_events: int = 0,
-    n_inputs: int = 0,
-    n_phases: int = 0,
     unknowns: Unknowns | None = None,
-    watches: int = 0,
-    wants_rows: bool = True,
-    wants_dense: bool = True,
-    capacity: int = 1024,
-    max_steps: int = 10_000_000,
-    budget: int = 10_000_000,
 ) -> Memory:
-    """A Memory ready for integrators/loop.py: advance.
+    """A Memory ready for integrators/advance.py, at y and the first time of the span [s].
 
-    y, t, t_end: start and end. tableau: a row of integrators/tableaus.py. step, interpolant: addresses of its kernels.
-    rtol, atol: atol one number or one per component, inf where a component shall not be controlled.
-    h: first step (0: guessed), or the step itself if is_fixed. A tableau without error estimate needs is_fixed.
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
-    quaternions: first index in y of each. n_events: as many as system.events.
-    n_inputs, n_phases: lengths of work.inputs and work.phase. unknowns: of implicit methods; default: all components
-    that are controlled, no pairs. watches: come back with REVIEW after so many stiff steps (0: never).
-    capacity: rows and pieces held before BUFFER_FULL.
-    """
-    y = np.array(y, np.float64)
-    n_y = len(y)
-    memory_atol = np.broadcast_to(atol, n_y)
-    if is_fixed and not h > 0.0:
-        raise ValueError(f"fixed steps need a step size h > 0; found h = {h}")
-    if not is_fixed and not tableau.is_adaptive:
-        raise ValueError(f"{tableau.name} has no error estimate; give a fixed step (is_fixed, h)")
-    if capacity < 4:
-        raise ValueError(f"capacity must be at least 4 rows; found {capacity}")
-    memory = _allocate(
-        n_y,
-        len(tableau.c),
-        len(tableau.E),
-        len(tableau.D),
-        tableau.n_terms,
-        n_events,
-        n_inputs,
-        capacity if wants_rows else 0,
-        capacity if wants_dense else 0,
-        n_phases,
-        tableau.n_factors,
-        unknowns or Unknowns([i for i in range(n_y) if memory_atol[i] < np.inf], ()),
-    )
-    memory.y[:] = y
-    memory.atol[:] = memory_atol
-    loop = memory.loop[0]
-    loop.is_fixed, loop.wants_rows, loop.wants_dense = is_fixed, wants_rows, wants_dense
-    loop.max_steps, loop.budget, loop.watches = max_steps, budget, watches
-    loop.t, loop.t_end, loop.h, loop.h_fixed, loop.h_min, loop.max_step = t, t_end, h, h, h_min, max_step
-    loop.rtol, loop.simultaneous, loop.safety = rtol, 1e-12, 0.9
-    _put_method(memory, tableau, step, interpolant)
+    quaternions: first index in y of each. unknowns: of implicit methods; default: all components that are controlled,
+    no pairs."""
+    _check(scheme, sizes, options)
+    t, t_end = span
+    atol = np.broadcast_to(options.atol, sizes.n_y)
+    unknowns = unknowns or Unknowns([i for i in range(sizes.n_y) if atol[i] < np.inf], ())
+    memory = _allocate(sizes, scheme.tableau.n_terms, **_scheme_tables(scheme, sizes.n_y, unknowns))
+    memory.y[:], memory.atol[:] = y, atol
+    stepping = memory.stepping[0]
+    for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches"):
+        stepping[name] = getattr(options, name)
+    stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
+    stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
+    stepping.simultaneous, stepping.safety = SIMULTANEOUS, SAFETY
+    _put_method(stepping, scheme)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
@@ -261,29 +275,20 @@ def new_memory(
     )
 
 
-def _put_method(memory: Memory, tableau: Any, step: int, interpolant: int) -> None:
+def _put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
-    memory.A[:], memory.c[:], memory.E[:], memory.D[:] = tableau.A, tableau.c, tableau.E, tableau.D
-    loop = memory.loop[0]
-    loop.step, loop.interpolant = step, interpolant
-    loop.n_stages, loop.order, loop.error_uses_end = tableau.n_stages, tableau.order, tableau.error_uses_end
-    loop.alpha, loop.beta, loop.shrink, loop.growth = tableau.alpha, tableau.beta, tableau.shrink, tableau.growth
-    loop.made_jump, loop.error_old, loop.factor = 1, 1e-4, 0.0
+    tableau = scheme.tableau
+    stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
+    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "shrink", "growth"):
+        stepping[name] = getattr(tableau, name)
+    stepping.made_jump, stepping.error_old, stepping.factor = 1, MIN_ERROR_OLD, 0.0
 
 
-def with_method(memory: Memory, tableau: Any, unknowns: Unknowns, *, step: int, interpolant: int) -> Memory:
+def with_method(memory: Memory, scheme: Scheme, unknowns: Unknowns) -> Memory:
     """The same run with another method from now on; its dense output must not have more terms."""
-    n_y, n_all = len(memory.y), len(tableau.c)
-    assert tableau.n_terms <= len(memory.dense)
-    other = memory._replace(
-        A=np.zeros((n_all, n_all)),
-        c=np.zeros(n_all),
-        E=np.zeros((len(tableau.E), n_all)),
-        D=np.zeros((len(tableau.D), n_all)),
-        stages=np.zeros((n_all, n_y)),
-        **newton_tables(tableau.n_factors, unknowns),
-    )
-    _put_method(other, tableau, step, interpolant)
+    assert scheme.tableau.n_terms <= len(memory.dense)
+    other = memory._replace(**_scheme_tables(scheme, len(memory.y), unknowns))
+    _put_method(other.stepping[0], scheme)
     return other
 
 

@@ -1,7 +1,8 @@
 """What implicit integrators know of the equations besides memory.y: which components are unknowns. numpy only.
 
 Unknowns of Newton's method are velocities, friction states, and coordinates of quaternion-like joints, in this order.
-Coordinates whose rates are velocities ('pairs') are eliminated; works and prescribed coordinates follow by themselves.
+Coordinates whose rates are velocities ('pairs') are eliminated; work terms and prescribed coordinates follow
+by themselves.
 """
 
 from collections.abc import Sequence
@@ -28,11 +29,14 @@ NEWTON = np.dtype(
         ("h_past", np.float64),  # [s] of the accepted step before it, 0: none
         ("error_past", np.float64),
         ("is_current", np.int64),  # 1: the Jacobian is that of this t and y
-        ("is_worn", np.int64),  # 1: Newton's method was slow or there is no Jacobian: form it anew at the next step
+        (
+            "needs_jacobian",
+            np.int64,
+        ),  # 1: Newton's method was slow or there is no Jacobian: form it anew at the next step
         ("h_factored", np.float64),  # [s] step for which the factors were made, 0: none
         ("rate", np.float64),  # of convergence, of the last iteration
-        ("reserve", np.float64),  # rate / (1 - rate), remembered for the first iteration
-        ("looseness", np.float64),  # tolerances of the step over those asked for
+        ("eta", np.float64),  # rate / (1 - rate), remembered for the first iteration
+        ("tolerance_factor", np.float64),  # tolerances of the step over those asked for
         # counters of the whole run
         ("n_jacobians", np.int64),
         ("n_factors", np.int64),
@@ -68,7 +72,7 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
     pairs = unknowns.pairs if n_factors else ()
     m = len(solved)
     newton = rows(1, NEWTON)
-    newton.n_coordinates, newton.is_worn, newton.reserve = unknowns.n_coordinates, 1, 1.0
+    newton.n_coordinates, newton.needs_jacobian, newton.eta = unknowns.n_coordinates, 1, 1.0
     return {
         "newton": newton,
         "active": np.array([*solved, *(p for p, _ in pairs)], np.int64),

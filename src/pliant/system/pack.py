@@ -14,16 +14,16 @@ from pliant.model.model import Model
 from pliant.model.tree import Link, find_frame, kept_velocities, model_size, stays_in_plane
 from pliant.system import tables
 from pliant.system.contact_rows import ContactRows
-from pliant.system.contact_tables import CONTACT, FRICTION, SITE
+from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
-from pliant.system.loop_tables import CLOSING, LOOP_ROW
+from pliant.system.loop_tables import CONSTRAINT, LOOP
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
 KIND = {kind.name.lower(): kind for kind in JointKind}
 UPPER = np.triu_indices(3)
-KEPT = 0.1  # of the ease with which loops make a joint dependent that the model keeps
+KEPT_WEIGHT = 0.1  # of the dependence weight, of joints that the model keeps
 REST_BAND = 1e-12  # of crossings that are only recorded, of 1 or their value: rounding of a joint at rest
 
 
@@ -56,7 +56,7 @@ def pack(model: Model) -> Packed:
     quadratures = _quadratures(model, dofs, loads, limits, has_damped_beams)
     touching = ContactRows(len(limits), len(quadratures))
     touching.add_contacts(model, frames)
-    touching.add_sites(model)
+    touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, frame_rows, touching)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
@@ -80,9 +80,9 @@ def pack(model: Model) -> Packed:
         limits=limits,
         contacts=_fill(rows(len(touching.contacts), CONTACT), touching.contacts),
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
-        sites=_fill(rows(len(touching.sites), SITE), touching.sites),
-        loops=_fill(rows(len(closed.loops), LOOP_ROW), closed.loops),
-        closings=_fill(rows(len(closed.closings), CLOSING), closed.closings),
+        joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
+        loops=_fill(rows(len(closed.loops), LOOP), closed.loops),
+        constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
@@ -190,12 +190,12 @@ def _dofs(model: Model, signals: SignalRows, inputs: dict[int, int], flexible: F
             row.motion = _motion_row(signals, given["motion"][k])
             row.input = inputs.get(link.v + k, -1)
             row.tilt = flexible.tilt(i, joint_axis(joint)) if _is_about_axis(joint, k) else -1
-            row.reach = 1.0 if _is_angle(joint, k) else size
+            row.velocity_scale = 1.0 if _is_angle(joint, k) else size
         dofs.body[link.v_modes] = i
         # modes are the last to be made dependent on other coordinates
-        dofs.reach[link.v_modes] = 1e-3 * size
+        dofs.velocity_scale[link.v_modes] = 1e-3 * size
         dofs.q[link.v_modes] = np.arange(link.q_modes.start, link.q_modes.stop)
-    dofs.ease = np.where(kept_velocities(model, model.keep), KEPT, 1.0) * dofs.reach
+    dofs.dependence_weight = np.where(kept_velocities(model, model.keep), KEPT_WEIGHT, 1.0) * dofs.velocity_scale
     return dofs
 
 
@@ -269,7 +269,7 @@ def _events(
     contents: list[dict[str, Any]] = []
     names = []
     for k, limit in enumerate(limits):
-        contents.append({"limit": k, "contact": -1, "site": -1, "is_stop": limit.is_hard, "start_side": -1})
+        contents.append({"limit": k, "contact": -1, "joint_friction": -1, "is_stop": limit.is_hard, "start_side": -1})
         names.append(f"{model.velocities[limit.dof]} at its {'upper' if limit.side > 0 else 'lower'} limit")
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:
@@ -278,7 +278,7 @@ def _events(
             {
                 "limit": -1,
                 "contact": -1,
-                "site": -1,
+                "joint_friction": -1,
                 "measure": measure,
                 "index": index,
                 "component": component,
@@ -336,7 +336,7 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
 
 
 def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_beams: bool) -> list[int]:
-    """Only works that can occur in this model are integrated."""
+    """Only work terms that can occur in this model are integrated."""
     occurs = {
         Power.MOTOR: np.any(dofs.motor >= 0) or np.any(dofs.input >= 0),
         Power.DAMPER: np.any(dofs.damping > 0) or has_damped_beams,
@@ -370,7 +370,7 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     row.has_prescribed = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
     row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
-    is_crossing = (events.limit < 0) & (events.contact < 0) & (events.site < 0)
+    is_crossing = (events.limit < 0) & (events.contact < 0) & (events.joint_friction < 0)
     row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
     row.is_planar = stays_in_plane(model)
     row.uses_planar = row.is_planar and not np.any(bodies.flex >= 0)

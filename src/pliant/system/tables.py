@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.system.contact_tables import CONTACT, FRICTION, SITE
-from pliant.system.loop_tables import CLOSING, LOOP_ROW
+from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
+from pliant.system.loop_tables import CONSTRAINT, LOOP
 
 
 class JointKind(IntEnum):
@@ -128,8 +128,11 @@ DOF = np.dtype(
         ("damping", np.float64),  # [N s/m, N m s/rad]
         ("armature", np.float64),  # on the joint side: gear^2 times rotor inertia [kg, kg m^2]
         ("gear", np.float64),  # joint torque per motor torque
-        ("ease", np.float64),  # how readily loops make it dependent on others: reach, less of what the model keeps
-        ("reach", np.float64),  # how much of it counts as much: 1 rad, the size of the model; little of a mode
+        (
+            "dependence_weight",
+            np.float64,
+        ),  # with which loops make it dependent: velocity_scale, less for joints that the model keeps
+        ("velocity_scale", np.float64),  # what of it counts as large: 1 rad, the size of the model; less for a mode
     ],
     align=True,
 )
@@ -238,12 +241,13 @@ LIMIT = np.dtype(
     align=True,
 )
 
-# One row per event function, in the order the event kernel fills them: limits, the user's crossings, contacts, sites.
+# One row per event function, in the order the event kernel fills them: limits, the user's crossings, contacts, joint
+# frictions.
 EVENT = np.dtype(
     [
         ("limit", np.int64),  # row in limits, -1 = none
         ("contact", np.int64),  # row in contacts, -1 = none
-        ("site", np.int64),  # row in sites, -1 = none; none of the three: a user's crossing
+        ("joint_friction", np.int64),  # row in joint_frictions, -1 = none; none of the three: a user's crossing
         ("measure", np.int64),  # Crossing, or ContactEvent
         ("index", np.int64),  # coordinate, velocity or frame
         ("component", np.int64),  # 0, 1, 2 for FRAME
@@ -302,9 +306,9 @@ class System(NamedTuple):
     limits: Any
     contacts: Any
     frictions: Any
-    sites: Any  # friction in joints
+    joint_frictions: Any  # friction in joints
     loops: Any  # closed loops
-    closings: Any  # their scalar conditions
+    constraints: Any  # their scalar constraints
     events: Any
     quadratures: Any  # int64: which work column each of the first z is; those of contacts follow, then friction states
     links: Any  # int64: signal rows of sums and products
@@ -331,9 +335,9 @@ def empty_system() -> System:
         limits=rows(0, LIMIT),
         contacts=rows(0, CONTACT),
         frictions=rows(0, FRICTION),
-        sites=rows(0, SITE),
-        loops=rows(0, LOOP_ROW),
-        closings=rows(0, CLOSING),
+        joint_frictions=rows(0, JOINT_FRICTION),
+        loops=rows(0, LOOP),
+        constraints=rows(0, CONSTRAINT),
         events=rows(0, EVENT),
         quadratures=np.zeros(0, np.int64),
         links=np.zeros(0, np.int64),

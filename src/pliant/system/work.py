@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
+from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHASE
 from pliant.system.formulation_work import ARTICULATED_WORK, BOLTZMANN_HAMEL_WORK, DENOC_WORK, GIBBS_APPELL_WORK
-from pliant.system.loop_tables import CLOSING_WORK, LEG
+from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
 from pliant.system.tables import Power, System, rows
 
 WIDTH = 8  # numbers that are computed with as one: kernels/algebra/lanes.py
@@ -74,62 +74,91 @@ SIGNAL_WORK = np.dtype(
     [("s", np.float64), ("sdot", np.float64), ("sddot", np.float64), ("piece", np.int64)], align=True
 )
 
+# Addresses of the kernels in use, 0: none. Filled by Python: what every call needs by engine/prepared.py, what closes
+# loops by methods/closures.py, what a run needs besides by simulation/run.py.
+CALLS = np.dtype(
+    [
+        # engine/prepared.py
+        ("formulation", np.int64),  # ACCELERATION, of the closed mechanism where multipliers close it
+        ("open_formulation", np.int64),  # ACCELERATION of the tree without loops
+        ("respond", np.int64),  # RESPONSE of open_formulation
+        ("solve", np.int64),  # ACCELERATION that adds the stick forces
+        ("prepare", np.int64),  # STATE: kinematics and forces
+        ("set_phase", np.int64),  # STATE: the phase as the state alone determines it
+        # methods/closures.py
+        ("closed_formulation", np.int64),  # ACCELERATION with multipliers, where the integrator solves for them itself
+        ("loop_forces", np.int64),  # STATE: forces of loops known beforehand (virtual springs, prescribed multipliers)
+        ("solve_dependent", np.int64),  # STATE: dependent q and v from the independent ones, before every evaluation
+        ("end_step", np.int64),  # DERIVATIVE: what the closure does at the end of a good step (projection)
+        ("constraint_matrices", np.int64),  # DERIVATIVE: A and M^-1 A^T for integrators that solve for the multipliers
+        # simulation/run.py
+        ("derivative", np.int64),  # DERIVATIVE
+        ("events", np.int64),  # EVENTS
+        ("switch", np.int64),  # SWITCH
+        ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
+        ("shift", np.int64),  # SHIFT, where the integrator asks for it
+    ],
+    align=True,
+)
+
+# How the loops are closed.
+CLOSURE = np.dtype(
+    [
+        # parameters; filled by methods/closures.py
+        ("baumgarte_rate", np.float64),  # rate at which open loops close, 0: not at all [1/s]
+        ("spring_form", np.int64),  # SpringForm
+        ("spring_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
+        ("spring_damping", np.float64),  # [N s/m, N m s/rad]
+        ("spring_compliance", np.float64),  # 1 / spring_stiffness where the integrator solves for their forces [m/N]
+        # filled by simulation/run.py
+        ("max_projection", np.float64),  # part of the velocities that projecting them may change
+        ("projection_floor", np.float64),  # and what it may change at rest [1/s]
+        # partition into dependent and independent; filled by closures/independent.py with the orders in Work
+        ("n_active", np.int64),  # constraint rows in use: the independent ones, as many as dependent velocities
+        ("min_pivot", np.float64),  # of the partition when it was made
+        ("is_partition_held", np.int64),  # 1: until the end of a step, 0: every evaluation makes it anew
+        ("n_evaluations", np.int64),  # of the derivative, by projections
+    ],
+    align=True,
+)
+
+# Distance from dead points, x^2 = least pivot of W over its diagonal; see closures/dead_points.py, which fills it.
+DEAD_POINT = np.dtype(
+    [
+        # filled by simulation/run.py
+        ("rounding", np.float64),  # of velocities that the constraints determine, over rtol
+        ("min_regularisation", np.float64),
+        ("step_regularisation", np.float64),  # times the square of the change of x in a step, where that is more
+        ("projection_regularisation", np.float64),  # e^2 of projections of q and v
+        # at the last evaluation
+        ("pivot", np.float64),  # x^2
+        ("is_rank_deficient", np.int64),  # 1: W does not determine all accelerations
+        # at the end of the last step
+        ("max_pivot", np.float64),  # largest x^2 at the ends of steps so far
+        ("x_before", np.float64),  # x at the last end of a step, -1: none yet
+        ("t_before", np.float64),  # [s]
+        ("t_expected", np.float64),  # when the next dead point is due, extrapolated [s]; steps do not end near it
+        ("is_near", np.int64),  # 1: the next step may meet a dead point
+        ("regularisation", np.float64),  # e^2 of the equations of motion
+        ("error_allowance", np.float64),  # tolerances by which errors of the next step may exceed theirs
+    ],
+    align=True,
+)
+
+# The instant being evaluated.
 RUN = np.dtype(
     [
-        ("formulation", np.int64),  # address of the ACCELERATION kernel
-        ("open_formulation", np.int64),  # the same without closed loops
-        (
-            "closed_formulation",
-            np.int64,
-        ),  # ACCELERATION kernel that finds multipliers where the integrator does, 0: is it
-        ("respond", np.int64),  # address of the RESPONSE kernel of open_formulation
-        ("loop_forces", np.int64),  # address of the STATE kernel of forces of loops known beforehand, 0: none
-        ("impose", np.int64),  # address of the STATE kernel that puts q and v on the loops before anything, 0: none
-        ("settle", np.int64),  # address of the DERIVATIVE kernel that treats the end of a good step, 0: none
-        (
-            "conditions",
-            np.int64,
-        ),  # address of the DERIVATIVE kernel of A and M^-1 A^T, where multipliers are given, 0: none
-        ("n_evaluations", np.int64),  # of the derivative by settle
-        ("n_dependent", np.int64),  # independent conditions, as many as dependent velocities; with the orders below
-        ("least_pivot", np.float64),  # of the choice when it was made
-        # dead points; filled by closures/dead_points.py, but for noise and what its softness is made of
-        ("pivot", np.float64),  # least pivot of W, over its diagonal, at the last evaluation
-        ("best_pivot", np.float64),  # the best that it has been at the ends of steps
-        ("is_weak", np.int64),  # whether W was so weak that it does not tell all
-        ("is_beside", np.int64),  # whether the next step may meet a dead point
-        ("dead_x", np.float64),  # square root of the pivot at the last end of a step, -1: none yet
-        ("dead_t", np.float64),  # [s]
-        ("t_dead", np.float64),  # when a dead point is due, as it seems [s]; steps do not end beside it
-        ("softness", np.float64),  # e^2 of the equations of motion
-        ("least_softness", np.float64),
-        ("step_softness", np.float64),  # times the square of what x changes by in a step, where that is more
-        ("noise", np.float64),  # rounding over rtol
-        ("slack", np.float64),  # tolerances that errors of the next step may exceed their own by
-        ("projection_softness", np.float64),  # e^2 where positions and speeds are put back on the loops
-        ("holds_choice", np.int64),  # whether they stay chosen until a step ends, else every evaluation chooses
-        ("loop_form", np.int64),  # of virtual springs: SpringForm
-        ("loop_stiffness", np.float64),  # of virtual springs [N/m, N m/rad]
-        ("loop_damping", np.float64),  # and their dampers [N s/m, N m s/rad]
-        ("compliance", np.float64),  # 1 / loop_stiffness where given multipliers are those of springs, else 0 [m/N]
-        ("projection", np.float64),  # part of the speeds that putting them back on the loops may change
-        ("projection_floor", np.float64),  # and what it may change at rest [1/s]
-        ("baumgarte", np.float64),  # rate at which what is open closes, 0: not at all [1/s]
-        ("prepare", np.int64),  # address of the STATE kernel of kinematics and forces
-        ("set_phase", np.int64),  # address of the STATE kernel of the phase that a state alone tells
-        ("solve", np.int64),  # address of the ACCELERATION kernel that adds the stick forces
-        ("derivative", np.int64),  # address of the DERIVATIVE kernel
-        ("events", np.int64),  # address of the EVENTS kernel
-        ("switch", np.int64),  # address of the SWITCH kernel
-        ("settle_friction", np.int64),  # address of the SWITCH kernel that decides what sticks, 0: nothing can
-        ("step", np.float64),  # being tried [s]; filled by integrators/loop.py
-        ("shift", np.int64),  # address of the SHIFT kernel, where the integrator asks for it
+        ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated [s]
+        ("step", np.float64),  # being tried [s]; filled by integrators/advance.py
         ("body", np.int64),  # where a kernel failed
-        ("n_touching", np.int64),  # active contacts; with n_sticking filled by contact/phase.py: count_contacts
+        # filled by contact/phase.py: count_contacts
+        ("n_touching", np.int64),  # active contacts
         ("n_sticking", np.int64),  # unknown stick forces
-        ("n_broken", np.int64),  # sites at rest that have broken away; with them
-        ("turning", np.float64),  # largest angular velocity where events look at places [rad/s]; filled by events.py
-        ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated
+        ("n_broken", np.int64),  # friction pairs at rest whose force has reached its bound
+        (
+            "max_angular_speed",
+            np.float64,
+        ),  # of all bodies, where events depend on positions [rad/s]; filled by events.py
     ],
     align=True,
 )
@@ -137,7 +166,7 @@ RUN = np.dtype(
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
 # of contact/bounded_forces.py: shares of the bounds, their steps, gradient, multipliers, slacks and weights;
-# what sites have left to their bounds
+# what friction pairs have left to their bounds
 FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
 N_STICK_ROWS = 12
 
@@ -145,46 +174,49 @@ N_STICK_ROWS = 12
 class Work(NamedTuple):
     """Scratch of one thread."""
 
-    run: Any  # one row
+    calls: Any  # one row: addresses of the kernels in use
+    closure: Any  # one row: how loops are closed
+    dead_point: Any  # one row: how near the mechanism is to one
+    run: Any  # one row: the instant being evaluated
     bodies: Any
     points: Any
     flex: Any  # float64: modal blocks of the flexible bodies, laid out by FLEX and POINT
     dofs: Any
     signals: Any
-    phase: Any  # discrete phase: one row per limit, contact, site
+    phase: Any  # discrete phase: one row per limit, contact, joint friction
     contacts: Any
-    sites: Any
+    joint_frictions: Any
     # stick forces, n unknowns; filled by contact/stick.py and, while it decides what sticks, contact/stick_or_slip.py
     stick: Any  # (3 n, n) W, its factor, and its factor of low rank
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
-    stick_first: Any  # int64 (n) first unknown of the same site; filled by contact/phase.py
+    stick_first: Any  # int64 (n) first unknown of the same friction pair; filled by contact/phase.py
     stick_jacobian: Any  # (n, n_v) J
     stick_lift: Any  # (n, n_v) rows of M^-1 J^T
     probe: Any  # (n_y) a state a moment later, for rates of event functions; kernels/events.py
-    # closed loops, m conditions
-    closings: Any  # one row per condition
+    # closed loops, m scalar constraints
+    constraints: Any  # one row per scalar constraint
     legs: Any  # one row per loop: those closed in closed form
     gram: Any  # (m, m) factor of W = A M^-1 A^T; this and the next three filled by closures/multipliers.py
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that a RESPONSE kernel turns into M^-1 of them, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of RESPONSE kernels
-    closing_vectors: Any  # (6, m) rows of closures/dead_points.py
-    held_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
-    conditions: Any  # (m, n_v) A; this and the next two and the orders filled by closures/independent.py
-    conditions_q: Any  # (n_q) where it is A
+    constraint_vectors: Any  # (N_CONSTRAINT_VECTORS, m) rows named in system/loop_tables.py
+    previous_vdot: Any  # (n_v) accelerations at the end of the last step; filled by closures/dead_points.py
+    constraint_jacobian: Any  # (m, n_v) A; this, the next two and the orders filled by closures/independent.py
+    constraint_jacobian_q: Any  # (n_q) where it is A
     elimination: Any  # (m, n_v) scratch
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
-    dependent: Any  # (m, m) factors of independent conditions and dependent velocities; closures/reduced.py
+    dependent: Any  # (m, m) factors of A: active rows, dependent velocities; closures/reduced.py
     dependent_pivots: Any  # int64 (m)
-    condition_order: Any  # int64 (m) independent conditions first
+    constraint_order: Any  # int64 (m) active constraints first
     column_order: Any  # int64 (n_v) dependent velocities first
-    choice_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
-    kept_orders: Any
+    partition_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
+    previous_orders: Any
     inputs: Any  # held commands of the controllers [N, N m]
     power: Any  # one per Power member [W]; filled by gather.py, DRIVE (of prescribed motion) by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
     vdot: Any
-    still: Any  # (n_v) zeros
+    zero_vdot: Any  # (n_v) zeros
     reaction: Any  # (n_bodies, 6) wrench by the parent on the child, child axes; for outputs
     no_reaction: Any  # (0, 6): says that reactions are not wanted
     matrix: Any  # (n_v, n_v), private to the running formulation
@@ -209,23 +241,23 @@ def flex_size(system: System) -> int:
     return max(ends, default=0)
 
 
-def _most_sticking(system: System) -> int:
+def _max_sticking(system: System) -> int:
     """Unknown stick forces when everything sticks that can."""
     width = 1 if system.world[0].is_planar else 2
     can = [bool(system.frictions[row.friction].sticks) for row in system.contacts if row.friction >= 0]
-    return width * sum(can) + sum(bool(system.frictions[row.friction].sticks) for row in system.sites)
+    return width * sum(can) + sum(bool(system.frictions[row.friction].sticks) for row in system.joint_frictions)
 
 
 def new_work(system: System, n_inputs: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
-    n_phases = len(system.limits) + len(system.contacts) + len(system.sites)
-    n_stick = _most_sticking(system)
-    m = len(system.closings)
+    n_phases = len(system.limits) + len(system.contacts) + len(system.joint_frictions)
+    n_stick = _max_sticking(system)
+    m = len(system.constraints)
     dofs = rows(n_v, DOF_WORK)
     dofs.is_prescribed = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
-    closings = rows(m, CLOSING_WORK)
-    closings.e = system.closings.e  # stays there where points meet
+    constraints = rows(m, CONSTRAINT_WORK)
+    constraints.e = system.constraints.e  # stays there where points meet
     legs = rows(len(system.loops), LEG)
     legs.inner = -1
     bodies = rows(n_bodies, BODY_WORK)
@@ -235,6 +267,9 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
     for x, body in zip(bodies, system.bodies, strict=True):
         x.p_WB[2] = body.p_PJ[2] + (bodies[body.parent].p_WB[2] if body.parent >= 0 else 0.0)
     return Work(
+        calls=rows(1, CALLS),
+        closure=rows(1, CLOSURE),
+        dead_point=rows(1, DEAD_POINT),
         run=rows(1, RUN),
         bodies=bodies,
         points=rows(len(system.points), POINT_WORK),
@@ -243,36 +278,36 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         signals=rows(len(system.signals), SIGNAL_WORK),
         phase=rows(n_phases, PHASE),
         contacts=rows(len(system.contacts), CONTACT_WORK),
-        sites=rows(len(system.sites), SITE_WORK),
+        joint_frictions=rows(len(system.joint_frictions), JOINT_FRICTION_WORK),
         stick=np.zeros((3 * n_stick, n_stick)),
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),
         stick_jacobian=np.zeros((n_stick, n_v)),
         stick_lift=np.zeros((n_stick, n_v)),
         probe=np.zeros(int(system.world[0].n_q + n_v + system.world[0].n_z)),
-        closings=closings,
+        constraints=constraints,
         legs=legs,
         gram=np.zeros((m, m)),
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
         body_lanes=room_for_lanes(6 * n_bodies if m + n_stick > 0 else 0),
-        closing_vectors=np.zeros((6, m)),
-        held_vdot=np.zeros(n_v if m > 0 else 0),
-        conditions=np.zeros((m, n_v)),
-        conditions_q=np.full(int(system.world[0].n_q), np.nan),
+        constraint_vectors=np.zeros((N_CONSTRAINT_VECTORS, m)),
+        previous_vdot=np.zeros(n_v if m > 0 else 0),
+        constraint_jacobian=np.zeros((m, n_v)),
+        constraint_jacobian_q=np.full(int(system.world[0].n_q), np.nan),
         elimination=np.zeros((m, n_v)),
         response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),
         dependent_pivots=np.zeros(m, np.int64),
-        condition_order=np.zeros(m, np.int64),
+        constraint_order=np.zeros(m, np.int64),
         column_order=np.zeros(n_v, np.int64),
-        choice_pivots=np.zeros(m, np.int64),
-        kept_orders=np.zeros(m + n_v, np.int64),
+        partition_pivots=np.zeros(m, np.int64),
+        previous_orders=np.zeros(m + n_v, np.int64),
         inputs=np.zeros(n_inputs),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),
         vdot=np.zeros(n_v),
-        still=np.zeros(n_v),
+        zero_vdot=np.zeros(n_v),
         reaction=np.zeros((n_bodies, 6)),
         no_reaction=np.zeros((0, 6)),
         matrix=np.zeros((n_v, n_v)),

@@ -22,7 +22,7 @@ from pliant.view.picture.scene import Scene, make_scene
 from pliant.view.picture.surroundings import free_corner, scale_bar, shadow, triad
 from pliant.view.svg import document, readable, stylesheet
 
-MOST_ROWS = 12  # of a table
+MAX_ROWS = 12  # of a table
 NUDGE = 0.1  # [rad, m] another configuration tells in which plane a robot moves
 CELL = "padding:2px 12px 2px 0;white-space:nowrap;text-align:left;vertical-align:top;border:none"
 STATUS = {"done": "#2e9e63", "stopped": "#2e9e63", "interrupted": "#c77d0a", "failed": "#d9483b"}  # on light and dark
@@ -125,7 +125,7 @@ def _contacts(result: Recording) -> str:
             row["point"],
             *("touching" if row[name] != row[name] else f"{row[name]:.6g}" for name in CONTACT_UNITS),
         )
-        for row in log[:MOST_ROWS]
+        for row in log[:MAX_ROWS]
     ]
     return _block(f"{len(log)} contacts", _table(head, rows, len(log)), is_open=True)
 
@@ -172,8 +172,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], count: int = 0) -
     heads = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in head) if any(head) else ""
     lines = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{escape(str(cell))}</td>' for cell in row) + "</tr>"
-        for row in rows[:MOST_ROWS]
+        for row in rows[:MAX_ROWS]
     )
-    more = f"<div>the first {MOST_ROWS} of {count}</div>" if count > MOST_ROWS else ""
+    more = f"<div>the first {MAX_ROWS} of {count}</div>" if count > MAX_ROWS else ""
     body = f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody>"
     return f'<table style="border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit">{body}</table>{more}'

@@ -1,33 +1,34 @@
-"""Which conditions of the loops are independent and which velocities depend on the others: full pivoting of A = dc/dv.
+"""Partition: which constraints are independent, which velocities depend on the others. By full pivoting of A = dc/dv.
 
-During a run both are chosen between steps, where the loops are closed: among slightly open ones redundant conditions
-look independent, and a choice that changed within a step would make the equations jump."""
+During a run it is made between steps, where the loops are closed: among slightly open ones redundant constraints look
+independent, and a partition that changed within a step would make the equations jump.
+Reference: Wehage and Haug (1982), generalised coordinate partitioning."""
 
 import math
 
-from pliant.kernels._jit import REFEREE, kernel, routine
+from pliant.kernels._jit import QUERY, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.algebra.vec3 import dot, vec
-from pliant.kernels.closures.conditions import measure_loops
+from pliant.kernels.closures.constraints import measure_loops
 from pliant.kernels.closures.legs import find_legs
 from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import frame_motion, move, place
 
-DEPENDENT = 1e-8  # of the largest pivot: a condition that says nothing new
-STILL_GOOD = 0.5  # of the least pivot when the choice was made
+RANK_TOLERANCE = 1e-8  # of the largest pivot: rows with less are redundant
+MIN_PIVOT_RATIO = 0.5  # of the least pivot when the partition was made, below which it is made anew
 
 
 @kernel
-def add_column(work, loop, j, side, velocity, spin):
-    """What velocity j, which moves one frame of a loop so, adds to A. side: -1 the first frame, 1 the second."""
+def add_column(work, loop, j, side, velocity, angular_velocity):
+    """Column j of A from the motion of one frame of a loop at unit velocity j. side: -1 first frame, 1 second."""
     for k in range(loop.row, loop.row + loop.n_rows):
-        x = work.closings[k]
+        x = work.constraints[k]
         total = side * dot(vec(x.e), velocity)
-        if loop.is_turned:
-            total += dot(vec(x.n1) if side < 0.0 else vec(x.n2), spin)
-        work.conditions[k, j] += total
+        if loop.has_attitude:
+            total += dot(vec(x.n1) if side < 0.0 else vec(x.n2), angular_velocity)
+        work.constraint_jacobian[k, j] += total
 
 
 @routine
@@ -46,31 +47,31 @@ def add_columns(system, work, loop, frame, side):
         else:
             if carrier >= 0:
                 for j in range(system.flexes[body.flex].m):
-                    velocity, spin = mode_column(system, work, x, carrier, p, j)
-                    add_column(work, loop, body.v + body.n_v + j, side, velocity, spin)
+                    velocity, angular_velocity = mode_column(system, work, x, carrier, p, j)
+                    add_column(work, loop, body.v + body.n_v + j, side, velocity, angular_velocity)
             for k in range(body.n_v):
-                velocity, spin = joint_column(body, x, p, k)
-                add_column(work, loop, body.v + k, side, velocity, spin)
+                velocity, angular_velocity = joint_column(body, x, p, k)
+                add_column(work, loop, body.v + k, side, velocity, angular_velocity)
         i, carrier = body.parent, body.point
 
 
 @kernel
-def is_known(work, q):
-    """Whether work.conditions is A at q."""
+def is_jacobian_current(work, q):
+    """Whether work.constraint_jacobian is A at q."""
     is_same = True
     for i in range(len(q)):
-        is_same = is_same and q[i] == work.conditions_q[i]
+        is_same = is_same and q[i] == work.constraint_jacobian_q[i]
     return is_same
 
 
 @routine
-def put_conditions_jacobian(system, work, q):
-    """A of all conditions at q into work.conditions, after measure_loops."""
-    m, n = work.conditions.shape
-    copy(q, work.conditions_q)
+def put_constraint_jacobian(system, work, q):
+    """A of all constraints at q into work.constraint_jacobian, after measure_loops."""
+    m, n = work.constraint_jacobian.shape
+    copy(q, work.constraint_jacobian_q)
     for k in range(m):
         for j in range(n):
-            work.conditions[k, j] = 0.0
+            work.constraint_jacobian[k, j] = 0.0
     for i in range(len(system.loops)):
         loop = system.loops[i]
         add_columns(system, work, loop, loop.first, -1.0)
@@ -78,25 +79,25 @@ def put_conditions_jacobian(system, work, q):
 
 
 @routine
-def look(system, work, q, v):
-    """Place, measure, and A of all conditions."""
+def evaluate_constraints(system, work, q, v):
+    """Kinematics, values and rates, and A of all constraints."""
     move(system, work, q, v)
     place(system, work)
     measure_loops(system, work)
-    put_conditions_jacobian(system, work, q)
+    put_constraint_jacobian(system, work, q)
 
 
 @routine
 def pivot_fully(system, work):
     """Eliminate a copy of A with rows and columns scaled, largest pivot first; prescribed columns last. The rank."""
-    F, rows, columns = work.elimination, work.condition_order, work.column_order
-    m, n = work.conditions.shape
+    F, rows, columns = work.elimination, work.constraint_order, work.column_order
+    m, n = work.constraint_jacobian.shape
     for k in range(m):
         rows[k] = k
     for j in range(n):
-        columns[j], ease = j, 0.0 if work.dofs[j].is_prescribed else system.dofs[j].ease
+        columns[j], weight = j, 0.0 if work.dofs[j].is_prescribed else system.dofs[j].dependence_weight
         for k in range(m):
-            F[k, j] = work.conditions[k, j] * ease / system.closings[k].scale
+            F[k, j] = work.constraint_jacobian[k, j] * weight / system.constraints[k].scale
     rank, first = 0, 0.0
     for k in range(min(m, n)):
         best, pi, pj = 0.0, k, k
@@ -105,7 +106,7 @@ def pivot_fully(system, work):
                 if abs(F[rows[i], columns[j]]) > best:
                     best, pi, pj = abs(F[rows[i], columns[j]]), i, j
         first = max(first, best)
-        if not best > DEPENDENT * first:
+        if not best > RANK_TOLERANCE * first:
             break
         rows[k], rows[pi] = rows[pi], rows[k]
         columns[k], columns[pj] = columns[pj], columns[k]
@@ -121,13 +122,13 @@ def pivot_fully(system, work):
 
 
 @routine
-def least_pivot(system, work):
-    """The least pivot of the conditions and velocities chosen, scaled; 0: they are singular."""
-    F, r, pivots = work.elimination, work.run[0].n_dependent, work.choice_pivots
+def partition_pivot(system, work):
+    """The least pivot of the active constraints and dependent velocities, scaled; 0: they are singular."""
+    F, r, pivots = work.elimination, work.closure[0].n_active, work.partition_pivots
     for i in range(r):
         for j in range(r):
-            k, l = work.condition_order[i], work.column_order[j]
-            F[i, j] = work.conditions[k, l] * system.dofs[l].ease / system.closings[k].scale
+            k, l = work.constraint_order[i], work.column_order[j]
+            F[i, j] = work.constraint_jacobian[k, l] * system.dofs[l].dependence_weight / system.constraints[k].scale
     if lu(F, pivots, r) >= 0:
         return 0.0
     least = math.inf
@@ -138,63 +139,71 @@ def least_pivot(system, work):
 
 
 @routine
-def choose_here(system, work):
-    """Choose where A is known; the rank."""
-    rank = work.run[0].n_dependent = pivot_fully(system, work)
-    work.run[0].least_pivot = least_pivot(system, work)
+def partition_here(system, work):
+    """Make the partition where A is current; the rank."""
+    rank = work.closure[0].n_active = pivot_fully(system, work)
+    work.closure[0].min_pivot = partition_pivot(system, work)
     find_legs(system, work)
     return rank
 
 
 @routine
-def choose_now(system, work):
-    """Choose where A is known, unless the choice is held."""
-    if work.run[0].holds_choice == 0:
-        choose_here(system, work)
+def partition_unless_held(system, work):
+    """Make the partition where A is current, unless it is held."""
+    if work.closure[0].is_partition_held == 0:
+        partition_here(system, work)
 
 
 @routine
-def choose_anew(system, work, q, v):
-    """Choose at the end of a step, unless the choice is still good, or, as in a dead point, no other is better."""
-    if not is_known(work, q):
-        look(system, work, q, v)
-    before, run, m = work.run[0].n_dependent, work.run[0], len(system.closings)
-    now = least_pivot(system, work)
-    # redundant conditions may have become independent
+def update_partition(system, work, q, v):
+    """Make the partition anew at the end of a step, unless it still serves or, as in a dead point, none is better."""
+    if not is_jacobian_current(work, q):
+        evaluate_constraints(system, work, q, v)
+    closure, m = work.closure[0], len(system.constraints)
+    before = closure.n_active
+    now = partition_pivot(system, work)
+    # redundant constraints may have become independent
     has_all = before == m
-    if has_all and now > STILL_GOOD * run.least_pivot:
+    if has_all and now > MIN_PIVOT_RATIO * closure.min_pivot:
         return
-    pivot, kept = run.least_pivot, work.kept_orders
-    copy(work.condition_order, kept[:m])
+    pivot, kept = closure.min_pivot, work.previous_orders
+    copy(work.constraint_order, kept[:m])
     copy(work.column_order, kept[m:])
-    rank = choose_here(system, work)
-    if rank > before or (rank == before and (STILL_GOOD * run.least_pivot > now or not has_all)):
+    rank = partition_here(system, work)
+    if rank > before or (rank == before and (MIN_PIVOT_RATIO * closure.min_pivot > now or not has_all)):
         return
-    run.n_dependent, run.least_pivot = before, pivot
-    copy(kept[:m], work.condition_order)
+    closure.n_active, closure.min_pivot = before, pivot
+    copy(kept[:m], work.constraint_order)
     copy(kept[m:], work.column_order)
     find_legs(system, work)
 
 
-@kernel(REFEREE)
-def choose_at(system, work, q, v, out):
-    """Choose at the one row of q and v, and hold it; out = rank."""
-    look(system, work, q[0], v[0])
-    out[0, 0] = choose_here(system, work)
-    run = work.run[0]
-    run.holds_choice, run.t_dead = 1, math.inf
-    run.is_beside, run.best_pivot, run.slack, run.softness, run.dead_x, run.dead_t = 0, 0.0, 0.0, 0.0, -1.0, 0.0
-    work.closing_vectors[:] = 0.0
+@routine
+def forget_dead_points(work):
+    """As at the start of a run."""
+    dead = work.dead_point[0]
+    dead.is_near, dead.t_expected = 0, math.inf
+    dead.max_pivot, dead.error_allowance, dead.regularisation, dead.x_before, dead.t_before = 0.0, 0.0, 0.0, -1.0, 0.0
+    work.constraint_vectors[:] = 0.0
+
+
+@kernel(QUERY)
+def partition_at(system, work, q, v, out):
+    """Make the partition at the one row of q and v, and hold it; out = rank."""
+    evaluate_constraints(system, work, q[0], v[0])
+    out[0, 0] = partition_here(system, work)
+    work.closure[0].is_partition_held = 1
+    forget_dead_points(work)
     return 0
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def loop_jacobians(system, work, q, v, out):
-    """out[row] = A of all conditions, one after the other; after the values that loop_errors gives."""
-    m, n = work.conditions.shape
+    """out[row] = A of all constraints, row after row."""
+    m, n = work.constraint_jacobian.shape
     for row in range(len(q)):
-        look(system, work, q[row], v[row])
+        evaluate_constraints(system, work, q[row], v[row])
         for k in range(m):
             for j in range(n):
-                out[row, k * n + j] = work.conditions[k, j]
+                out[row, k * n + j] = work.constraint_jacobian[k, j]
     return 0

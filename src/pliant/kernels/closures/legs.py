@@ -1,4 +1,4 @@
-"""Legs in closed form: a loop in the plane whose points meet by turning two dependent hinges: two circles that meet.
+"""Legs in closed form: a loop in the plane closed by rotating two dependent hinges: two circles that meet.
 
 Hinges on one side of the loop (a leg with its elbow): P, the new place of the outer hinge, is as far from the inner one
 as before, and as far from the point to be met as the tip is from the outer one. On both sides: P is where the points
@@ -8,15 +8,15 @@ import math
 
 from pliant.kernels._jit import kernel, routine
 from pliant.kernels.kinematics.tree import frame_motion
-from pliant.system.loop_tables import ClosingKind
+from pliant.system.loop_tables import ConstraintKind
 from pliant.system.tables import JointKind
 
-STRETCHED = 1e-4  # square of a sine
-NOTHING = 1e-9  # of a condition, per unit move of a point: a velocity that does not change it
+MIN_SQUARED_SINE = 1e-4  # of the angle between the two links: below it the leg is stretched
+MIN_INFLUENCE = 1e-9  # of a velocity on a constraint, per unit motion of a point: below it there is none
 
 
 @routine
-def carries(system, i, frame):
+def is_between(system, i, frame):
     """Whether body i lies between a frame and the world."""
     k = system.frames[frame].body
     while k > i:
@@ -26,30 +26,30 @@ def carries(system, i, frame):
 
 @routine
 def find_legs(system, work):
-    """Which loops are such legs, after the choice of independent.py: no other dependent velocity moves their points."""
-    r, A = work.run[0].n_dependent, work.conditions
+    """Which loops are such legs in the present partition: no other dependent velocity moves their points."""
+    r, A = work.closure[0].n_active, work.constraint_jacobian
     for i in range(len(system.loops)):
         loop, leg = system.loops[i], work.legs[i]
-        leg.inner, chosen, count = -1, 0, 0
-        if not system.world[0].uses_planar or loop.n_rows != 2 or loop.is_turned:
+        leg.inner, n_active, count = -1, 0, 0
+        if not system.world[0].uses_planar or loop.n_rows != 2 or loop.has_attitude:
             continue
         for k in range(r):
-            row = work.condition_order[k]
-            if loop.row <= row < loop.row + 2 and system.closings[row].kind == ClosingKind.POINT:
-                chosen += 1
+            row = work.constraint_order[k]
+            if loop.row <= row < loop.row + 2 and system.constraints[row].kind == ConstraintKind.POINT:
+                n_active += 1
         inner, outer = -1, -1
         for k in range(r):
             j = work.column_order[k]
-            weight = system.dofs[j].reach / system.closings[loop.row].scale
-            if weight * (abs(A[loop.row, j]) + abs(A[loop.row + 1, j])) > NOTHING:
+            weight = system.dofs[j].velocity_scale / system.constraints[loop.row].scale
+            if weight * (abs(A[loop.row, j]) + abs(A[loop.row + 1, j])) > MIN_INFLUENCE:
                 inner, outer, count = min(j, outer) if count > 0 else j, max(j, outer), count + 1
-        if chosen != 2 or count != 2:
+        if n_active != 2 or count != 2:
             continue
         a, b = system.dofs[inner].body, system.dofs[outer].body
         if system.bodies[a].kind == JointKind.REVOLUTE and system.bodies[b].kind == JointKind.REVOLUTE:
             leg.inner, leg.outer = inner, outer
-            leg.is_outer_second = carries(system, b, loop.second)
-            leg.is_one_sided = leg.is_outer_second == carries(system, a, loop.second)
+            leg.is_outer_second = is_between(system, b, loop.second)
+            leg.is_one_sided = leg.is_outer_second == is_between(system, a, loop.second)
 
 
 @kernel
@@ -62,22 +62,22 @@ def meet(ax, ay, bx, by, r1, r2, side):
         return math.nan, math.nan
     along = 0.5 * (1.0 + (r1 - r2) / d)
     across = r1 / d - along * along
-    # beside a stretched leg this is a root of rounding: Newton's method does better
-    if across < STRETCHED * r1 / d:
+    # near a stretched leg this is a root of rounding: Newton's method does better
+    if across < MIN_SQUARED_SINE * r1 / d:
         return math.nan, math.nan
     across = math.copysign(math.sqrt(across), side)
     return ax + along * dx - across * dy, ay + along * dy + across * dx
 
 
 @kernel
-def turn_between(ax, ay, bx, by):
+def angle_between(ax, ay, bx, by):
     """Angle from a to b."""
     return math.atan2(ax * by - ay * bx, ax * bx + ay * by)
 
 
 @routine
 def close_leg(system, work, leg, loop, q):
-    """Turn the two hinges of a leg; they stay where they are if its points cannot meet. After place."""
+    """Rotate the two hinges of a leg; they stay where they are if its points cannot meet. After place."""
     inner, outer = system.dofs[leg.inner], system.dofs[leg.outer]
     p1, _ = frame_motion(system, work, loop.first)
     p2, _ = frame_motion(system, work, loop.second)
@@ -93,13 +93,13 @@ def close_leg(system, work, leg, loop, q):
     px, py = meet(A[0], A[1], cx, cy, m1x * m1x + m1y * m1y, m2x * m2x + m2y * m2y, side)
     if math.isnan(px):
         return
-    turn1 = turn_between(m1x, m1y, px - A[0], py - A[1])
+    angle1 = angle_between(m1x, m1y, px - A[0], py - A[1])
     if leg.is_one_sided:
-        turn2 = turn_between(m2x, m2y, cx - px, cy - py) - turn1
+        angle2 = angle_between(m2x, m2y, cx - px, cy - py) - angle1
     else:
-        turn2 = turn_between(m2x, m2y, px - cx, py - cy)
-    q[inner.q] += system.bodies[inner.body].axis[2] * turn1
-    q[outer.q] += system.bodies[outer.body].axis[2] * turn2
+        angle2 = angle_between(m2x, m2y, px - cx, py - cy)
+    q[inner.q] += system.bodies[inner.body].axis[2] * angle1
+    q[outer.q] += system.bodies[outer.body].axis[2] * angle2
 
 
 @routine

@@ -1,10 +1,10 @@
-"""Forces of sites at rest within their bounds: one convex problem for all of them.
+"""Forces of friction pairs at rest within their bounds: one convex problem for all of them.
 
 min 1/2 f W f + a0 f with |f_i| <= bound_i (in the plane and in joints an interval, in space a disc), W and a0 as in
-stick.py, normal forces of contacts and loads of joints given by the state. Accelerations are then unique: sites at
-their bound slip against their force, the others are held. Where W is singular (points of one body, joints of one loop)
-the forces are the weighted analytic centre of all that bring these accelerations: they follow smoothly from the state,
-small ones are equal parts of their bounds, and one reaches its bound only where no other distribution holds.
+stick.py, normal forces of contacts and loads of joints given by the state. Accelerations are then unique: friction
+pairs at their bound slip against their force, the others are held. Where W is singular (points of one body, joints of
+one loop) the forces are the weighted analytic centre of all that bring these accelerations: they follow smoothly from
+the state, small ones are equal parts of their bounds, and one reaches its bound only where no other distribution holds.
 
 In shares x of the bounds by Newton's method with a barrier -mu w_i log(c_i), c_i = (1 - |x_i|^2) / 2, mu falling to
 nothing (Boyd and Vandenberghe, Convex Optimization, 11.3); mu w_i / c_i is the multiplier of a bound. The weight w_i,
@@ -36,15 +36,19 @@ OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes in
 
 MAX_ITERATIONS = 60  # per barrier
 MAX_CUTS = 60
-NEAREST = 0.99  # of its distance from a bound that a step may take
-SUFFICIENT = 0.01  # of what Newton's step promises
+MAX_APPROACH = 0.99  # of its distance from a bound that a step may take
+MIN_DECREASE = 0.01  # of what Newton's step promises (Armijo)
 DAMPING = 1e-13  # of the diagonal, in Newton's matrix only
-# the barrier: from one to the next, when the next is due, the last, and when it is done
-FALL, CENTRED, LAST_BARRIER, FOUND = 0.02, 1e-3, 1e-13, 1e-6
+BARRIER_FACTOR = 0.02  # from one barrier parameter mu to the next
+MIN_BARRIER = 1e-13  # the last mu
+CENTRE_DECREMENT, FINAL_DECREMENT = (
+    1e-3,
+    1e-6,
+)  # of mu: Newton's decrement at which the next mu is due, and the last is done
 MAX_DENSE = 24  # unknowns of which W is taken as it is
-LEFT_OUT = 1e-15  # of the largest diagonal of W
-LEAST_WEIGHT = 1e-12  # for which convergence is asked
-NO_MARGIN = -1e-9  # of a site without bound, which nothing holds [N, N m]
+RANK_TOLERANCE = 1e-15  # of the largest diagonal of W
+MIN_WEIGHT = 1e-12  # for which convergence is asked
+UNBOUNDED_MARGIN = -1e-9  # of a friction pair with bound 0, which nothing holds [N, N m]
 
 
 @kernel
@@ -57,7 +61,7 @@ def product(a, b):
 
 @kernel
 def size_of(work, row, i, width):
-    """Size of what a row of stick_force holds for the site with first unknown i."""
+    """Size of what a row of stick_force holds for the friction pair with first unknown i."""
     a, b = work.stick_force[row, i], 0.0
     if width == 2:
         b = work.stick_force[row, i + 1]
@@ -88,7 +92,7 @@ def put_gradient(work, n, r, unit):
 
 @kernel
 def radial(work, i, width):
-    """Direction of the share of a site: (1, 0) if it has none."""
+    """Direction of the share of a friction pair: (1, 0) if it has none."""
     x = work.stick_force[SHARE, i]
     y = work.stick_force[SHARE, i + 1] if width == 2 else 0.0
     size = math.sqrt(x * x + y * y)
@@ -101,8 +105,8 @@ def rotated(c, s, x, y):
 
 
 @routine
-def rotate_sites(work, H, step, n):
-    """H and step to axes along and across the share of every site: what is large at a bound then stands alone."""
+def rotate_pairs(work, H, step, n):
+    """H and step to axes along and across the share of every pair: what is large at a bound then stands alone."""
     i = 0
     while i < n:
         width = width_at(work, i, n)
@@ -118,7 +122,7 @@ def rotate_sites(work, H, step, n):
 
 @routine
 def put_slopes(work, n, mu):
-    """What Newton's step is to bring to zero, with its sign turned."""
+    """Gradient of the objective with its barrier, negated: the right side of Newton's step."""
     s = work.stick_force
     for i in range(n):
         first = work.stick_first[i]
@@ -136,7 +140,7 @@ def solve_dense(work, n, unit, mu):
         for j in range(n):
             is_coupled = is_bounded(work, i) and is_bounded(work, j)
             H[i, j] = s[BOUND, i] * W[i, j] * s[BOUND, j] / unit if is_coupled else 0.0
-    rotate_sites(work, H, step, n)
+    rotate_pairs(work, H, step, n)
     i = 0
     while i < n:
         width, slack = width_at(work, i, n), s[SLACK, i]
@@ -158,7 +162,7 @@ def solve_dense(work, n, unit, mu):
     return True
 
 
-# --- many sites of few bodies: W = L L^T of low rank, and Woodbury's formula ----------------------------------------
+# --- many friction pairs of few bodies: W = L L^T of low rank, and Woodbury's formula -------------------------------
 
 
 @routine
@@ -174,7 +178,7 @@ def factor_low_rank(work, n):
         pivot = 0
         for i in range(1, n):
             pivot = i if rest[i] > rest[pivot] else pivot
-        if not rest[pivot] > LEFT_OUT * largest:
+        if not rest[pivot] > RANK_TOLERANCE * largest:
             return k
         inverse = 1.0 / math.sqrt(rest[pivot])
         for i in range(n):
@@ -187,7 +191,7 @@ def factor_low_rank(work, n):
 
 @routine
 def divide_barrier(work, n, mu, x):
-    """x <- D^-1 x, D the barrier's part: mu w / slack (1 + x x^T / slack) of every site."""
+    """x <- D^-1 x, D the barrier's part: mu w / slack (1 + x x^T / slack) of every friction pair."""
     s, i = work.stick_force, 0
     while i < n:
         width, along, square = width_at(work, i, n), 0.0, 0.0
@@ -227,7 +231,7 @@ def solve_low_rank(work, n, r, unit, mu):
     return True
 
 
-# --- the whole ----------------------------------------------------------------------------------------------------
+# --- the iteration ----------------------------------------------------------------------------------------------------
 
 
 @routine
@@ -241,7 +245,7 @@ def put_step(work, n, r, unit, mu):
 
 @kernel
 def products(work, i, width):
-    """(share times step, step squared) of a site."""
+    """(share times step, step squared) of a friction pair."""
     along, square = 0.0, 0.0
     for a in range(i, i + width):
         along += work.stick_force[SHARE, a] * work.stick_force[STEP, a]
@@ -261,7 +265,7 @@ def step_length(work, n, mu, decrement):
         along, square = products(work, i, width)
         curvature -= mu * s[WEIGHT, i] / slack * (square + along * along / slack)
         # slack - along x - square x^2 / 2 = slack - room
-        room = NEAREST * slack
+        room = MAX_APPROACH * slack
         root = along + math.sqrt(along * along + 2.0 * square * room)
         if root > 0.0:
             longest = min(longest, 2.0 * room / root)
@@ -273,7 +277,7 @@ def step_length(work, n, mu, decrement):
             along, square = products(work, i, width)
             change -= mu * s[WEIGHT, i] * math.log1p(-longest * (along + 0.5 * longest * square) / s[SLACK, i])
             i += width
-        if change <= -SUFFICIENT * longest * decrement:
+        if change <= -MIN_DECREASE * longest * decrement:
             break
         longest *= 0.5
     return longest
@@ -293,7 +297,7 @@ def make_step(work, n, length):
 
 @routine
 def put_weights(work, n):
-    """The most that the gradient of every site can be, in units of the largest, which is returned; and the least."""
+    """The most that the gradient of every pair can be, in units of the largest, which is returned; and the least."""
     s, W, unit, least = work.stick_force, work.stick, 0.0, 1.0
     for i in range(n):
         total = abs(s[FREE, i])
@@ -307,22 +311,22 @@ def put_weights(work, n):
         s[WEIGHT, i] /= unit
         if is_bounded(work, i) and work.stick_first[i] == i:
             least = min(least, s[WEIGHT, i])
-    return unit, max(least, LEAST_WEIGHT)
+    return unit, max(least, MIN_WEIGHT)
 
 
 @routine
 def find_bounded_forces(work, n):
     """Forces in stick_force, with multipliers (over their weights), slacks and margins at the first unknown of every
-    site: what is left to a bound as part of it, and less the multiplier, which a site at its bound has instead."""
+    pair: what is left to a bound as part of it, and less the multiplier, which a pair at its bound has instead."""
     s = work.stick_force
     for i in range(n):
         s[SHARE, i], s[SLACK, i], s[FORCE, i] = 0.0, 0.5, 0.0
     unit, least = put_weights(work, n)
     r = factor_low_rank(work, n) if n > MAX_DENSE else 0
     mu = 0.5 if unit > 0.0 else 0.0
-    while mu > LAST_BARRIER:
-        mu = max(FALL * mu, LAST_BARRIER)
-        goal = (CENTRED if mu > LAST_BARRIER else FOUND) * mu * least
+    while mu > MIN_BARRIER:
+        mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
+        goal = (CENTRE_DECREMENT if mu > MIN_BARRIER else FINAL_DECREMENT) * mu * least
         for _ in range(MAX_ITERATIONS):
             put_gradient(work, n, r, unit)
             decrement = put_step(work, n, r, unit, mu)
@@ -334,5 +338,5 @@ def find_bounded_forces(work, n):
     for i in range(n):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
         s[MULTIPLIER, i] = mu / s[SLACK, work.stick_first[i]]
-        s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else NO_MARGIN
+        s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else UNBOUNDED_MARGIN
     return OK

@@ -54,13 +54,13 @@ def slip_force(law, branch, N, v):
 
 @kernel
 def bound_at_rest(law, branch, N):
-    """The largest force that a site at rest can bring: one that has broken away what its law brings just above rest."""
+    """The largest force of a friction pair at rest; of one that has broken away, that of its law just above rest."""
     return max(law.mu_s * N if branch == STICK else slip_force(law, Branch.BREAK, N, 0.0), 0.0)
 
 
 @kernel
 def branch_of(law, v):
-    """The branch a speed alone tells."""
+    """The branch that follows from the speed alone."""
     if law.sticks:
         return SLIP if v > law.kink[0] else STICK
     branch = 0

@@ -7,13 +7,13 @@ from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.friction import bound_at_rest, bristles, slip_force
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import normal_force
-from pliant.kernels.forces.joints import add_joint_force, seen_rate
-from pliant.kernels.forces.push import push
+from pliant.kernels.forces.apply import apply_force
+from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.system.contact_tables import Branch
 from pliant.system.tables import Power
 
-UPRIGHT = 1e-9  # z of the normal of a plane that stands upright on the x-y plane
+MAX_NORMAL_Z = 1e-9  # z of the unit normal of a plane perpendicular to the x-y plane
 
 
 @kernel
@@ -24,15 +24,15 @@ def load_states(system, work, y):
         i = system.contacts[k].state
         if i >= 0:
             work.contacts[k].z[0], work.contacts[k].z[1] = y[first + i], y[first + i + 1]
-    for k in range(len(system.sites)):
-        i = system.sites[k].state
+    for k in range(len(system.joint_frictions)):
+        i = system.joint_frictions[k].state
         if i >= 0:
-            work.sites[k].z = y[first + i]
+            work.joint_frictions[k].z = y[first + i]
 
 
 @kernel
 def put_contact_rates(system, work, ydot):
-    """Rates of the quadratures and friction states of contacts and sites."""
+    """Rates of the quadratures and friction states of contacts and friction pairs."""
     first = system.world[0].n_q + system.world[0].n_v
     for k in range(len(system.contacts)):
         contact, x = system.contacts[k], work.contacts[k]
@@ -42,10 +42,10 @@ def put_contact_rates(system, work, ydot):
         if contact.state >= 0:
             ydot[first + contact.state] = x.zdot[0] if acts else 0.0
             ydot[first + contact.state + 1] = x.zdot[1] if acts else 0.0
-    for k in range(len(system.sites)):
-        i = system.sites[k].state
+    for k in range(len(system.joint_frictions)):
+        i = system.joint_frictions[k].state
         if i >= 0:
-            ydot[first + i] = work.sites[k].zdot
+            ydot[first + i] = work.joint_frictions[k].zdot
 
 
 @kernel
@@ -65,7 +65,7 @@ def friction_force(system, work, k, N, u, n):
         x.bound = bound_at_rest(law, phase.branch, N)
         return ZERO
     size = slip_force(law, phase.branch, N, v)
-    if law.sticks and system.world[0].is_planar and abs(n[2]) < UPRIGHT:
+    if law.sticks and system.world[0].is_planar and abs(n[2]) < MAX_NORMAL_Z:
         # as in joints
         ex, _, _, _ = plane_axes(system, work, k)
         return scale(phase.sense * size, ex)
@@ -74,7 +74,7 @@ def friction_force(system, work, k, N, u, n):
 
 @routine
 def gather_contacts(system, work):
-    """Push at every touching point, and push its plane back; wrenches and powers of contacts have been cleared."""
+    """Apply contact forces at every touching point, and against its plane; wrenches and powers have been cleared."""
     for k in range(len(system.contacts)):
         contact, x = system.contacts[k], work.contacts[k]
         phase = work.phase[contact.phase]
@@ -86,8 +86,8 @@ def gather_contacts(system, work):
         x.normal_force = N
         put(x.tangential, along)
         force = add(scale(N, n), along)
-        push(system, work, contact.frame, force, location)
-        push(system, work, contact.plane, scale(-1.0, force), location)
+        apply_force(system, work, contact.frame, force, location)
+        apply_force(system, work, contact.plane, scale(-1.0, force), location)
         normal_power, friction_power = N * dot(n, u), dot(along, u)
         x.power = normal_power + friction_power
         work.power[Power.NORMAL] += normal_power
@@ -95,21 +95,25 @@ def gather_contacts(system, work):
 
 
 @routine
-def gather_sites(system, work, v):
+def gather_joint_friction(system, work, v):
     """Friction in joints."""
     work.power[Power.JOINT_FRICTION] = 0.0
-    for k in range(len(system.sites)):
-        site, x = system.sites[k], work.sites[k]
-        law, phase, u = system.frictions[site.friction], work.phase[site.phase], seen_rate(system, v, site.dof)
-        if site.state >= 0:
-            against, _, x.zdot, _ = bristles(law, site.load, u, 0.0, x.z, 0.0)
+    for k in range(len(system.joint_frictions)):
+        joint, x = system.joint_frictions[k], work.joint_frictions[k]
+        law, phase, u = (
+            system.frictions[joint.friction],
+            work.phase[joint.phase],
+            joint_deflection_rate(system, v, joint.dof),
+        )
+        if joint.state >= 0:
+            against, _, x.zdot, _ = bristles(law, joint.load, u, 0.0, x.z, 0.0)
             x.force = -against
         elif law.sticks and phase.branch != Branch.SLIP:
-            x.bound, x.force = bound_at_rest(law, phase.branch, site.load), 0.0
+            x.bound, x.force = bound_at_rest(law, phase.branch, joint.load), 0.0
         else:
-            size = slip_force(law, phase.branch, site.load, abs(u))
+            size = slip_force(law, phase.branch, joint.load, abs(u))
             # the law of a step holds beyond a reversal inside it, which is where the step ends
             sense = phase.sense if law.sticks else -math.copysign(1.0, u)
             x.force = sense * size if u != 0.0 or law.sticks else 0.0
-        add_joint_force(system, work, site.dof, x.force)
+        add_joint_force(system, work, joint.dof, x.force)
         work.power[Power.JOINT_FRICTION] += x.force * u

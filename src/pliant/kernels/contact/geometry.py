@@ -35,8 +35,8 @@ def measure_rates(system, work, k):
     ndot = cross(w0, n)
     arm, arm_dot = scale(-contact.radius, n), scale(-contact.radius, ndot)
     of_point = add(a, add(cross(al, arm), cross(w, arm_dot)))
-    reach, reach_dot = sub(add(p, arm), p0), sub(add(v, arm_dot), v0)
-    of_plane = add(a0, add(cross(al0, reach), cross(w0, reach_dot)))
+    arm0, arm0_dot = sub(add(p, arm), p0), sub(add(v, arm_dot), v0)
+    of_plane = add(a0, add(cross(al0, arm0), cross(w0, arm0_dot)))
     return sub(of_point, of_plane), ndot
 
 

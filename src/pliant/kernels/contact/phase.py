@@ -1,4 +1,4 @@
-"""The discrete phase of contacts and friction: begin, end, and what a state alone tells."""
+"""The discrete phase of contacts and friction: begin, end, and what follows from a state alone."""
 
 import math
 
@@ -7,13 +7,12 @@ from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import branch_of
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
-from pliant.kernels.forces.joints import seen_rate, set_limit_phase
+from pliant.kernels.forces.joints import joint_deflection_rate, set_limit_phase
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.contact_tables import Branch
 from pliant.system.status import Status
 
-# a slower impact counts as this fast in the damping: bounces end in rest
-SPEED_FLOOR = 1e-4  # [m/s]
+MIN_IMPACT_SPEED = 1e-4  # [m/s] in the damping: bounces end in rest
 
 
 @kernel
@@ -22,7 +21,7 @@ def begin_contact(system, work, k, u, n):
     contact = system.contacts[k]
     phase = work.phase[contact.phase]
     phase.is_active, phase.is_pushing = 1, 1
-    phase.impact_speed = max(-dot(n, u), SPEED_FLOOR)
+    phase.impact_speed = max(-dot(n, u), MIN_IMPACT_SPEED)
     if contact.friction >= 0:
         slide = tangent(u, n)
         phase.branch = branch_of(system.frictions[contact.friction], math.sqrt(dot(slide, slide)))
@@ -38,7 +37,7 @@ def end_contact(system, work, k):
 
 @kernel
 def count_contacts(system, work):
-    """Number what touches and the unknown forces of sites at rest; to be called whenever the phase has changed."""
+    """Number what touches and the unknown forces of pairs at rest; to be called whenever the phase has changed."""
     width = 1 if system.world[0].is_planar else 2
     touching, sticking, broken = 0, 0, 0
     for k in range(len(system.contacts)):
@@ -53,11 +52,11 @@ def count_contacts(system, work):
             for a in range(width):
                 work.stick_first[sticking + a] = sticking
             sticking += width
-    for k in range(len(system.sites)):
-        site, x = system.sites[k], work.sites[k]
+    for k in range(len(system.joint_frictions)):
+        joint, x = system.joint_frictions[k], work.joint_frictions[k]
         x.unknown = -1
-        branch = work.phase[site.phase].branch
-        if system.frictions[site.friction].sticks and branch != Branch.SLIP:
+        branch = work.phase[joint.phase].branch
+        if system.frictions[joint.friction].sticks and branch != Branch.SLIP:
             x.unknown = sticking
             broken += branch == Branch.BREAK
             work.stick_first[sticking] = sticking
@@ -67,13 +66,14 @@ def count_contacts(system, work):
 
 @kernel
 def width_at(work, i, n):
-    """Unknowns of the site whose first is i."""
+    """Unknowns of the friction pair whose first is i."""
     return 2 if i + 1 < n and work.stick_first[i + 1] == i else 1
 
 
 @kernel(STATE)
 def set_phase(system, work, t, q, v):
-    """The phase a state alone tells: stops pressed, points below their planes, branches by speed; bristles straight."""
+    """The phase that follows from a state alone: stops pressed, points below their planes, branches by speed; bristles
+    straight."""
     set_limit_phase(system, work, q)
     if len(system.contacts) > 0:
         move(system, work, q, v)
@@ -89,10 +89,10 @@ def set_phase(system, work, t, q, v):
             phase = work.phase[contact.phase]
             margin, _ = clamp_margin(contact, phase, -gap, -dot(n, u), 0.0)
             phase.is_pushing = margin > 0.0
-    for k in range(len(system.sites)):
-        site = system.sites[k]
-        work.sites[k].z = 0.0
-        u, phase = seen_rate(system, v, site.dof), work.phase[site.phase]
-        phase.branch, phase.sense = branch_of(system.frictions[site.friction], abs(u)), -math.copysign(1.0, u)
+    for k in range(len(system.joint_frictions)):
+        joint = system.joint_frictions[k]
+        work.joint_frictions[k].z = 0.0
+        u, phase = joint_deflection_rate(system, v, joint.dof), work.phase[joint.phase]
+        phase.branch, phase.sense = branch_of(system.frictions[joint.friction], abs(u)), -math.copysign(1.0, u)
     count_contacts(system, work)
     return Status.OK

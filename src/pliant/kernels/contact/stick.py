@@ -1,9 +1,9 @@
-"""Stick forces: what holds sticking points and joints, beside everything else that acts.
+"""Stick forces: what holds sticking points and joints, together with all other forces.
 
-a = a0 + W f: accelerations of the sticking sites along their planes (joints) under their stick forces f,
+a = a0 + W f: accelerations of the sticking friction pairs along their planes (joints) under their stick forces f,
 W = J M^-1 J^T, M^-1 that of the closed mechanism, from the factors of the formulation. f makes a = -STICK_RATE u, so
 that what is left of the sliding velocity u dies out. Where that is beyond the bounds, or does not determine f, because
-sites move together, bounded_forces.py does."""
+friction pairs move together, bounded_forces.py does."""
 
 import math
 
@@ -14,11 +14,12 @@ from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.bounded_forces import find_bounded_forces, product, size_of
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
-from pliant.kernels.forces.joints import add_joint_force, seen_rate
-from pliant.kernels.forces.push import push
+from pliant.kernels.forces.apply import apply_force
+from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.kinematics.tree import accelerate
+from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
 from pliant.system.work import BOUND, FORCE, FREE, MARGIN, RIGHT, SCALE
@@ -29,15 +30,15 @@ call_response = RESPONSE.call
 OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)  # numba mixes integers only
 
 STICK_RATE = 50.0  # [1/s]
-WEAK = 1e-6  # eigenvalue of W with its diagonal scaled to ones: of sites that move together
+MIN_EIGENVALUE = 1e-6  # of W with its diagonal scaled to ones: below it friction pairs move together
 INVERSE_ITERATIONS = 3
-UNMOVED = 1e-12  # of what a force moves in the open tree: nothing, its motion is prescribed
+MIN_MOBILITY = 1e-12  # of that in the open tree: below it the motion is prescribed
 REFINEMENTS = 2
 
 
 @routine
 def put_accelerations(system, work, v, vdot, out):
-    """out = tangential accelerations of all sticking sites, plus STICK_RATE times their velocities."""
+    """out = tangential accelerations of all sticking friction pairs, plus STICK_RATE times their velocities."""
     if work.run[0].n_touching > 0:
         accelerate(system, work, vdot)
     for k in range(len(system.contacts)):
@@ -49,11 +50,11 @@ def put_accelerations(system, work, v, vdot, out):
             out[i] = dot(x, udot) + dot(xdot, u) + STICK_RATE * dot(x, u)
             if not system.world[0].is_planar:
                 out[i + 1] = dot(y, udot) + dot(ydot, u) + STICK_RATE * dot(y, u)
-    for k in range(len(system.sites)):
-        i = work.sites[k].unknown
+    for k in range(len(system.joint_frictions)):
+        i = work.joint_frictions[k].unknown
         if i >= 0:
-            j = system.sites[k].dof
-            out[i] = seen_rate(system, vdot, j) + STICK_RATE * seen_rate(system, v, j)
+            j = system.joint_frictions[k].dof
+            out[i] = joint_deflection_rate(system, vdot, j) + STICK_RATE * joint_deflection_rate(system, v, j)
 
 
 # --- J, M^-1 J^T, W -----------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def add_contact_rows(system, work, frame, p, x, y, i):
 
 @routine
 def put_jacobian(system, work, n):
-    """J of all sticking sites, with their bounds; forces are gathered."""
+    """J of all sticking friction pairs, with their bounds; forces are gathered."""
     J, bound = work.stick_jacobian, work.stick_force[BOUND]
     for i in range(n):
         for j in range(J.shape[1]):
@@ -109,12 +110,12 @@ def put_jacobian(system, work, n):
         bound[i] = work.contacts[k].bound
         if not system.world[0].is_planar:
             bound[i + 1] = bound[i]
-    for k in range(len(system.sites)):
-        i, dof = work.sites[k].unknown, system.dofs[system.sites[k].dof]
+    for k in range(len(system.joint_frictions)):
+        i, dof = work.joint_frictions[k].unknown, system.dofs[system.joint_frictions[k].dof]
         if i < 0:
             continue
-        J[i, system.sites[k].dof] = 1.0
-        bound[i] = work.sites[k].bound
+        J[i, system.joint_frictions[k].dof] = 1.0
+        bound[i] = work.joint_frictions[k].bound
         if dof.tilt >= 0:
             body = system.bodies[dof.body]
             for l in range(system.flexes[body.flex].m):
@@ -122,12 +123,12 @@ def put_jacobian(system, work, n):
 
 
 @routine
-def without_opening(work, x):
-    """x <- x - M^-1 A^T (A M^-1 A^T)^-1 A x: what is left of a response where multipliers keep the loops closed, with
-    what closures/multipliers.py has left in work."""
-    r, y = work.run[0].n_dependent, work.closing_vectors[1]
+def keep_loops_closed(work, x):
+    """x <- x - M^-1 A^T (A M^-1 A^T)^-1 A x: the response of the closed mechanism, with what
+    closures/multipliers.py has left in work."""
+    r, y = work.closure[0].n_active, work.constraint_vectors[CONSTRAINT_RIGHT]
     for k in range(r):
-        y[k] = -product(work.conditions[work.condition_order[k]], x)
+        y[k] = -product(work.constraint_jacobian[work.constraint_order[k]], x)
     cholesky_solve(work.gram, r, y)
     for k in range(r):
         for j in range(x.shape[0]):
@@ -138,23 +139,23 @@ def without_opening(work, x):
 def find_responses(system, work, n):
     """M^-1 J^T of the closed mechanism into work.stick_lift (a row each), W, and of every unknown 1 / sqrt(W_ii), 0
     where no force moves it. The formulation has been called."""
-    J, lift, W, x, run = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.run[0]
+    J, lift, W, x, calls = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.calls[0]
     size, n_v = work.stick_force[SCALE], work.stick_jacobian.shape[1]
     for first in range(0, n, WIDTH):
         count = min(WIDTH, n - first)
         for k in range(WIDTH):
             for j in range(n_v):
                 x[j, k] = J[first + min(k, count - 1), j]
-        call_response(run.respond, (system, work, x))
+        call_response(calls.respond, (system, work, x))
         for k in range(count):
             i = first + k
             for j in range(n_v):
                 lift[i, j] = x[j, k]
             alone = product(J[i], lift[i])
-            if len(system.loops) > 0 and run.formulation != run.open_formulation:
-                without_opening(work, lift[i])
+            if len(system.loops) > 0 and calls.formulation != calls.open_formulation:
+                keep_loops_closed(work, lift[i])
             own = product(J[i], lift[i])
-            size[i] = 1.0 / math.sqrt(own) if own > UNMOVED * alone else 0.0
+            size[i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
     for i in range(n):
         for j in range(i + 1):
             W[i, j] = W[j, i] = product(J[i], lift[j])
@@ -165,7 +166,7 @@ def find_responses(system, work, n):
 
 @routine
 def is_independent(work, n):
-    """Whether forces of all sites that they move can be told from what they bring; W is then factored, scaled."""
+    """Whether accelerations determine the forces of all friction pairs that can move; W is then factored, scaled."""
     cap = work.stick.shape[1]
     W, F, size = work.stick, work.stick[cap : 2 * cap], work.stick_force[SCALE]
     for i in range(n):
@@ -183,12 +184,12 @@ def is_independent(work, n):
         for i in range(n):
             x[i] /= length
         cholesky_solve(F, n, x)
-    return WEAK * WEAK * product(x[:n], x[:n]) <= 1.0
+    return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[:n], x[:n]) <= 1.0
 
 
 @routine
 def solve_forces(work, n):
-    """f of W f = -a0 into stick_force, whatever the bounds; 0 where no force moves a site."""
+    """f of W f = -a0 into stick_force, whatever the bounds; 0 where no force moves a friction pair."""
     cap = work.stick.shape[1]
     W, F, rows = work.stick, work.stick[cap : 2 * cap], work.stick_force
     f, a0, size, x = rows[FORCE], rows[FREE], rows[SCALE], rows[RIGHT]
@@ -211,13 +212,13 @@ def solve_forces(work, n):
 def find_stick_forces(system, work, q, v, vdot):
     """Fill work.stick_force, vdot without them; forces are gathered."""
     n = work.run[0].n_sticking
-    status = call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, work.no_reaction))
+    status = call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, work.no_reaction))
     if status != OK:
         return status
     put_accelerations(system, work, v, vdot, work.stick_force[FREE])
     put_jacobian(system, work, n)
     find_responses(system, work, n)
-    # more sites than velocities move together
+    # more unknowns than velocities: they move together
     if work.run[0].n_broken > 0 or n > len(vdot) or not is_independent(work, n):
         return find_bounded_forces(work, n)
     solve_forces(work, n)
@@ -228,14 +229,14 @@ def find_stick_forces(system, work, q, v, vdot):
 
 
 @routine
-def push_stick_force(system, work, k, fx, fy):
-    """Push at sticking contact k along its plane; the force."""
+def apply_stick_force(system, work, k, fx, fy):
+    """Apply the stick force of contact k along its plane; the force in world axes."""
     contact = system.contacts[k]
     _, _, _, location = measure(system, work, k)
     x, y, _, _ = plane_axes(system, work, k)
     force = add(scale(fx, x), scale(fy, y))
-    push(system, work, contact.frame, force, location)
-    push(system, work, contact.plane, scale(-1.0, force), location)
+    apply_force(system, work, contact.frame, force, location)
+    apply_force(system, work, contact.plane, scale(-1.0, force), location)
     return force
 
 
@@ -249,17 +250,17 @@ def apply_stick_forces(system, work, v):
             fx, fy = f[x.unknown], 0.0
             if not system.world[0].is_planar:
                 fy = f[x.unknown + 1]
-            along = push_stick_force(system, work, k, fx, fy)
+            along = apply_stick_force(system, work, k, fx, fy)
             _, u, _, _ = measure(system, work, k)
             put(x.tangential, along)
             x.power += dot(along, u)
             work.power[Power.FRICTION] += dot(along, u)
-    for k in range(len(system.sites)):
-        x, j = work.sites[k], system.sites[k].dof
+    for k in range(len(system.joint_frictions)):
+        x, j = work.joint_frictions[k], system.joint_frictions[k].dof
         if x.unknown >= 0:
             x.force = f[x.unknown]
             add_joint_force(system, work, j, x.force)
-            work.power[Power.JOINT_FRICTION] += x.force * seen_rate(system, v, j)
+            work.power[Power.JOINT_FRICTION] += x.force * joint_deflection_rate(system, v, j)
 
 
 @kernel(ACCELERATION)
@@ -276,4 +277,4 @@ def solve(system, work, q, v, vdot, reaction):
                 for j in range(len(vdot)):
                     vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
             return OK
-    return call_acceleration(work.run[0].formulation, (system, work, q, v, vdot, reaction))
+    return call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, reaction))

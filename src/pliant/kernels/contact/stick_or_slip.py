@@ -1,12 +1,12 @@
-"""Which sites at rest stick, and which slip: decided for all of them at once, wherever forces may jump.
+"""Which friction pairs at rest stick, and which slip: decided for all of them at once, wherever forces may jump.
 
-The forces of all sites at rest solve the convex problem of bounded_forces.py. One whose force has reached its bound has
-broken away (Branch.BREAK): it slips, still too slowly for a direction of its own, and its force stays part of the
-problem until its speed has passed the stick speed.
+The forces of all friction pairs at rest solve the convex problem of bounded_forces.py. A pair whose force has reached
+its bound has broken away (Branch.BREAK): it slips, still too slowly for a direction of its own, and its force stays
+part of the problem until its speed has passed the stick speed.
 
-mu_s > mu_k has no unique answer. The rule here: all sites begin with mu_s N, but those that had broken away before and
-still creep, which have the law's own bound just above rest, mu(0+) N. Sites that reach their bound together are lowered
-to it together, each at most once an instant, and the problem is solved again; a lowered site well inside its bound
+mu_s > mu_k has no unique answer. The rule here: all pairs begin with mu_s N, but those that had broken away before and
+still creep, which have the law's own bound just above rest, mu(0+) N. Pairs that reach their bound together are lowered
+to it together, each at most once an instant, and the problem is solved again; a lowered pair well inside its bound
 sticks.
 """
 
@@ -26,39 +26,39 @@ call_state = STATE.call
 OK, SWITCHED = int(Status.OK), int(Status.SWITCHED)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
 
-REACHED = 1e-9  # margin over a bound that is reached within rounding
-INSIDE = 0.01  # the same of one that broke away and sticks again: far above sqrt(LAST_BARRIER / WEAK)
+REACHED_MARGIN = 1e-9  # of a bound: it is reached within rounding
+RETURN_MARGIN = 0.01  # of a bound: one that broke away sticks again; far above sqrt(MIN_BARRIER / MIN_EIGENVALUE)
 
 
 @kernel
 def has_reached(work, i):
-    """Whether the site with first unknown i is held by all that its bound allows, or not held."""
-    return not work.stick_force[MARGIN, i] > REACHED * work.stick_force[BOUND, i]
+    """Whether the friction pair with first unknown i is held by all that its bound allows, or not held."""
+    return not work.stick_force[MARGIN, i] > REACHED_MARGIN * work.stick_force[BOUND, i]
 
 
 @kernel
 def remain_margin(work, i):
-    """Positive while the broken away site with first unknown i is not clearly within its bound."""
-    return INSIDE * work.stick_force[BOUND, i] - work.stick_force[MARGIN, i]
+    """Positive while the broken away friction pair with first unknown i is not clearly within its bound."""
+    return RETURN_MARGIN * work.stick_force[BOUND, i] - work.stick_force[MARGIN, i]
 
 
 @routine
 def are_within(system, work):
-    """Whether no site that sticks has reached its bound."""
+    """Whether no friction pair that sticks has reached its bound."""
     for k in range(len(system.contacts)):
         i = work.contacts[k].unknown
         if i >= 0 and work.phase[system.contacts[k].phase].branch == STICK and has_reached(work, i):
             return False
-    for k in range(len(system.sites)):
-        i = work.sites[k].unknown
-        if i >= 0 and work.phase[system.sites[k].phase].branch == STICK and has_reached(work, i):
+    for k in range(len(system.joint_frictions)):
+        i = work.joint_frictions[k].unknown
+        if i >= 0 and work.phase[system.joint_frictions[k].phase].branch == STICK and has_reached(work, i):
             return False
     return True
 
 
 @routine
 def lower(work, phase, law, N, i):
-    """Let a site that has reached its bound break away; whether that lowers its bound, which it sets."""
+    """Let a friction pair that has reached its bound break away; whether that lowers its bound, which it sets."""
     if phase.branch != STICK or not has_reached(work, i):
         return False
     before, phase.branch = work.stick_force[BOUND, i], BREAK
@@ -71,18 +71,18 @@ def lower(work, phase, law, N, i):
 
 @routine
 def lower_all(system, work):
-    """lower every site; whether some bound has fallen."""
+    """lower every friction pair; whether some bound has fallen."""
     has_fallen = False
     for k in range(len(system.contacts)):
         x, contact = work.contacts[k], system.contacts[k]
         if x.unknown >= 0:
             law = system.frictions[contact.friction]
             has_fallen |= lower(work, work.phase[contact.phase], law, x.normal_force, x.unknown)
-    for k in range(len(system.sites)):
-        i, site = work.sites[k].unknown, system.sites[k]
+    for k in range(len(system.joint_frictions)):
+        i, joint = work.joint_frictions[k].unknown, system.joint_frictions[k]
         if i >= 0:
-            law = system.frictions[site.friction]
-            has_fallen |= lower(work, work.phase[site.phase], law, site.load, i)
+            law = system.frictions[joint.friction]
+            has_fallen |= lower(work, work.phase[joint.phase], law, joint.load, i)
     return has_fallen
 
 
@@ -93,20 +93,20 @@ def hold(system, work):
         i, phase = work.contacts[k].unknown, work.phase[system.contacts[k].phase]
         if i >= 0 and phase.branch == BREAK and not remain_margin(work, i) > 0.0:
             phase.branch = STICK
-    for k in range(len(system.sites)):
-        i, phase = work.sites[k].unknown, work.phase[system.sites[k].phase]
+    for k in range(len(system.joint_frictions)):
+        i, phase = work.joint_frictions[k].unknown, work.phase[system.joint_frictions[k].phase]
         if i >= 0 and phase.branch == BREAK and not remain_margin(work, i) > 0.0:
             phase.branch = STICK
 
 
 @routine
 def decide(system, work, t, q, v):
-    """Put all sites at rest into STICK or BREAK, as forces decide."""
+    """Put all friction pairs at rest into STICK or BREAK, as forces decide."""
     run = work.run[0]
     count_contacts(system, work)
     if run.n_sticking == 0:
         return OK
-    call_state(run.prepare, (system, work, t, q, v))
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
     status = find_stick_forces(system, work, q, v, work.vdot)
     if status != OK or (run.n_broken == 0 and are_within(system, work)):
         return status
@@ -120,7 +120,7 @@ def decide(system, work, t, q, v):
     hold(system, work)
     count_contacts(system, work)
     if run.n_broken == 0:
-        # at their bounds as nearly as the problem tells
+        # at their bounds as nearly as the convex problem determines
         status = find_stick_forces(system, work, q, v, work.vdot)
         lower_all(system, work)
         count_contacts(system, work)
@@ -132,8 +132,8 @@ def keep_branches(system, work):
     """Remember the branches of now."""
     for k in range(len(system.contacts)):
         work.contacts[k].branch_before = work.phase[system.contacts[k].phase].branch
-    for k in range(len(system.sites)):
-        work.sites[k].branch_before = work.phase[system.sites[k].phase].branch
+    for k in range(len(system.joint_frictions)):
+        work.joint_frictions[k].branch_before = work.phase[system.joint_frictions[k].phase].branch
 
 
 @routine
@@ -142,37 +142,40 @@ def have_changed(system, work):
     for k in range(len(system.contacts)):
         if work.contacts[k].branch_before != work.phase[system.contacts[k].phase].branch:
             return True
-    for k in range(len(system.sites)):
-        if work.sites[k].branch_before != work.phase[system.sites[k].phase].branch:
+    for k in range(len(system.joint_frictions)):
+        if work.joint_frictions[k].branch_before != work.phase[system.joint_frictions[k].phase].branch:
             return True
     return False
 
 
 @kernel
 def has_broken_away(system, work, event):
-    """Whether the site of a release event stuck before, and now slips."""
+    """Whether the friction pair of a release event stuck before, and now slips."""
     if event.contact >= 0:
         x, phase = work.contacts[event.contact], work.phase[system.contacts[event.contact].phase]
         return x.branch_before == STICK and phase.branch == BREAK and phase.is_active
-    if event.site >= 0:
-        x, phase = work.sites[event.site], work.phase[system.sites[event.site].phase]
+    if event.joint_friction >= 0:
+        x, phase = (
+            work.joint_frictions[event.joint_friction],
+            work.phase[system.joint_frictions[event.joint_friction].phase],
+        )
         return x.branch_before == STICK and phase.branch == BREAK
     return False
 
 
 @kernel(SWITCH)
-def settle_friction(system, work, t, y, fired):
-    """Decide at an instant at which forces may have jumped. Releases that no event has told are marked in fired."""
-    world, run = system.world[0], work.run[0]
+def decide_friction(system, work, t, y, fired):
+    """Decide at an instant at which forces may have jumped. Releases that no event has reported are marked in fired."""
+    world, calls = system.world[0], work.calls[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     load_states(system, work, y)
     keep_branches(system, work)
-    # multipliers that the integrator finds itself follow from the equations of motion here
-    formulation, loop_forces = run.formulation, run.loop_forces
-    if run.closed_formulation != 0:
-        run.formulation, run.loop_forces = run.closed_formulation, 0
+    # multipliers that the integrator solves for follow from the equations of motion here
+    formulation, loop_forces = calls.formulation, calls.loop_forces
+    if calls.closed_formulation != 0:
+        calls.formulation, calls.loop_forces = calls.closed_formulation, 0
     status = decide(system, work, t, q, v)
-    run.formulation, run.loop_forces = formulation, loop_forces
+    calls.formulation, calls.loop_forces = formulation, loop_forces
     if status != OK:
         return status
     for k in range(len(system.events)):

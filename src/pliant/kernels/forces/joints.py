@@ -21,8 +21,9 @@ def motor_force(system, work, j):
 
 
 @kernel
-def seen(system, q, j):
-    """What springs and limits of velocity j see: its coordinate, and the tilt of a flexible child's first section."""
+def joint_deflection(system, q, j):
+    """Deflection between the two sections that meet: coordinate of velocity j, and the tilt of a flexible child's first
+    section. Springs and limits act on it."""
     dof = system.dofs[j]
     angle = q[dof.q]
     if dof.tilt >= 0:
@@ -33,8 +34,8 @@ def seen(system, q, j):
 
 
 @kernel
-def seen_rate(system, v, j):
-    """What dampers and motors of velocity j see."""
+def joint_deflection_rate(system, v, j):
+    """Rate of joint_deflection. Dampers, motors and friction act on it."""
     dof = system.dofs[j]
     rate = v[j]
     if dof.tilt >= 0:
@@ -48,7 +49,7 @@ def seen_rate(system, v, j):
 def spring_force(system, q, j):
     """Spring of a velocity that is the rate of a coordinate."""
     dof = system.dofs[j]
-    return -dof.stiffness * (seen(system, q, j) - dof.rest) if dof.q >= 0 else 0.0
+    return -dof.stiffness * (joint_deflection(system, q, j) - dof.rest) if dof.q >= 0 else 0.0
 
 
 @kernel
@@ -69,8 +70,10 @@ def limit_force(system, work, q, v, k):
     if not work.phase[limit.phase].is_active:
         return 0.0
     side = limit.side
-    depth = side * (seen(system, q, limit.dof) - limit.bound)
-    return -side * max(0.0, limit.stiffness * depth + limit.damping * side * seen_rate(system, v, limit.dof))
+    depth = side * (joint_deflection(system, q, limit.dof) - limit.bound)
+    return -side * max(
+        0.0, limit.stiffness * depth + limit.damping * side * joint_deflection_rate(system, v, limit.dof)
+    )
 
 
 @kernel
@@ -78,7 +81,7 @@ def set_limit_phase(system, work, q):
     """Which stops are pressed."""
     for k in range(len(system.limits)):
         limit = system.limits[k]
-        depth = limit.side * (seen(system, q, limit.dof) - limit.bound)
+        depth = limit.side * (joint_deflection(system, q, limit.dof) - limit.bound)
         work.phase[limit.phase].is_active = depth > 0.0 and not limit.is_hard
 
 
@@ -105,8 +108,8 @@ def ball_spring(system, body, q):
         -system.dofs[j + 1].stiffness * phi[1],
         -system.dofs[j + 2].stiffness * phi[2],
     )
-    turn = cross(phi, m)
-    moment = add(m, add(scale(-0.5, turn), scale(inverse_jacobian_term(dot(phi, phi)), cross(phi, turn))))
+    phi_x_m = cross(phi, m)
+    moment = add(m, add(scale(-0.5, phi_x_m), scale(inverse_jacobian_term(dot(phi, phi)), cross(phi, phi_x_m))))
     return force, moment
 
 
@@ -132,13 +135,13 @@ def gather_joint_forces(system, work, q, v):
         if dof.stiffness != 0.0 and dof.q >= 0:
             force += spring_force(system, q, j)
         if dof.damping != 0.0:
-            rate = seen_rate(system, v, j)
+            rate = joint_deflection_rate(system, v, j)
             force -= dof.damping * rate
             damper_power -= dof.damping * rate * rate
         if dof.motor >= 0 or dof.input >= 0:
             torque = motor_force(system, work, j)
             force += torque
-            motor_power += torque * seen_rate(system, v, j)
+            motor_power += torque * joint_deflection_rate(system, v, j)
         if dof.motion >= 0:
             work.dofs[j].motion_vdot = work.signals[dof.motion].sddot
         add_joint_force(system, work, j, force)
@@ -146,7 +149,7 @@ def gather_joint_forces(system, work, q, v):
         force = limit_force(system, work, q, v, k)
         j = system.limits[k].dof
         add_joint_force(system, work, j, force)
-        limit_power += force * seen_rate(system, v, j)
+        limit_power += force * joint_deflection_rate(system, v, j)
     if system.world[0].has_ball_springs:
         for i in range(len(system.bodies)):
             if system.bodies[i].has_ball_spring:

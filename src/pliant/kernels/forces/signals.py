@@ -1,7 +1,7 @@
 """Values and two derivatives of all signals at a time.
 
 Which piece of a signal holds is decided by work.run.segment, a time inside the smooth interval being integrated: the
-last stage of a step that ends on a kink still sees the piece before it."""
+last stage of a step that ends on a kink still uses the piece before it."""
 
 import math
 
@@ -22,8 +22,8 @@ def rise(signal, t, segment):
     x = (t - signal.c) / span
     if signal.kind == SignalKind.RAMP:
         return x, 1.0 / span, 0.0
-    turn = TWO_PI * x
-    return x - math.sin(turn) / TWO_PI, (1.0 - math.cos(turn)) / span, TWO_PI * math.sin(turn) / span**2
+    angle = TWO_PI * x
+    return x - math.sin(angle) / TWO_PI, (1.0 - math.cos(angle)) / span, TWO_PI * math.sin(angle) / span**2
 
 
 @kernel

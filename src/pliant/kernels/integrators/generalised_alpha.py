@@ -3,7 +3,7 @@
 Symbols: a the algorithm's own accelerations, f = vdot of the equations of motion,
     (1 - alpha_m) a_new + alpha_m a = (1 - alpha_f) f_new + alpha_f f
     v_new = v + h ((1 - gamma) a + gamma a_new),  q_new = q moved along h v + h^2 ((1/2 - beta) a + beta a_new)
-Friction states follow the rule of v, works the trapezoidal rule. Unknowns: a_new; Newton's matrix is
+Friction states follow the rule of v, work terms the trapezoidal rule. Unknowns: a_new; Newton's matrix is
 (1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v.
 References: Chung and Hulbert (1993); Arnold and Bruels (2007); moved along a velocity: Bruels and Cardona (2010).
 """
@@ -12,21 +12,23 @@ import math
 
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, SHIFT, STEPPER, kernel, routine
 from pliant.kernels.algebra.dense import copy
+from pliant.kernels.algebra.finite import ULP, larger_or_nan, zero_or_nan
 from pliant.kernels.algebra.lu import lu, lu_solve
 from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
-from pliant.kernels.integrators.newton import begin, differentiate
+from pliant.kernels.integrators.newton import begin_trial, differentiate
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 call_shift = SHIFT.call
 
 OK, NOT_FINITE, NOT_CONVERGED = int(Status.OK), int(Status.NOT_FINITE), int(Status.NOT_CONVERGED)
-ULP = 2.0**-52
 
 OLD, NEW = 0, 1  # rows of memory.stages: a and a_new
-MOST_ITERATIONS = 10
-TIGHT = 0.01  # of the tolerances
-SLOW = 0.1  # rate of convergence above which the Jacobian is formed anew
+MAX_ITERATIONS = 10
+NEWTON_TOLERANCE = 0.01  # of the tolerances
+ROUNDING_ULPS = 10.0  # below which no correction is asked for
+DIVERGENCE_RATE = 0.99  # rate of convergence from which on Newton's method has failed
+REUSE_RATE = 0.1  # rate of convergence above which the Jacobian is formed anew
 
 
 @routine
@@ -72,7 +74,7 @@ def put_end(system, work, memory, h):
             i = active[k]
             if i < n_q + n_v:
                 w[i - n_q] += h * h * ((0.5 - beta) * a[i] + beta * b[i])
-        call_shift(work.run[0].shift, (system, y, w, q))
+        call_shift(work.calls[0].shift, (system, y, w, q))
         for k in range(n, m):
             y_new[active[k]] = q[active[k]]
 
@@ -80,7 +82,7 @@ def put_end(system, work, memory, h):
 @routine
 def correct(system, work, memory, h):
     """One correction of a_new; the change of y_new over its tolerances."""
-    loop, newton, a, b = memory.loop[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
+    stepping, newton, a, b = memory.stepping[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
     f, f_new, active, mates, r = memory.f, memory.f_new, memory.active, memory.mates, memory.scratch[1]
     m = memory.jacobian.shape[0]
     n = m - newton.n_coordinates
@@ -89,60 +91,85 @@ def correct(system, work, memory, h):
         r[k] = (1.0 - newton.alpha_f) * f_new[i] + newton.alpha_f * f[i]
         r[k] -= (1.0 - newton.alpha_m) * b[i] + newton.alpha_m * a[i]
     lu_solve(memory.factor[0], memory.pivots[0], n, r)
-    if work.run[0].conditions != 0:
+    if work.calls[0].constraint_matrices != 0:
         add_multipliers(system, work, memory, h, r)
     size = 0.0
     for k in range(n):
         i = active[k]
         b[i] += r[k]
-        change = abs(newton.gamma * h * r[k]) / (memory.atol[i] + loop.rtol * abs(memory.y_new[i]))
-        if not change <= size:
-            size = change
-        size += 0.0 * r[k]
+        change = abs(newton.gamma * h * r[k]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
+        size = larger_or_nan(size, change) + zero_or_nan(r[k])
     for k in range(mates.shape[0]):
         i = active[m + k]
-        change = abs(newton.beta * h * h * r[mates[k]]) / (memory.atol[i] + loop.rtol * abs(memory.y_new[i]))
-        if not change <= size:
-            size = change
+        change = abs(newton.beta * h * h * r[mates[k]]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
+        size = larger_or_nan(size, change)
     return size
 
 
 @routine
-def iterate(system, work, memory, t, h, is_calm):
-    """Newton's method for a_new; leaves y_new and f_new. It begins with a, or, if is_calm, with v as it is."""
-    loop, newton, a, b = memory.loop[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
-    tight = max(TIGHT, 10.0 * ULP / loop.rtol)
-    first = (newton.gamma - 1.0) / newton.gamma if is_calm else 1.0
+def predict(newton, a, b, starts_at_rest):
+    """First a_new: a, or, if starts_at_rest, what leaves v as it is."""
+    first = (newton.gamma - 1.0) / newton.gamma if starts_at_rest else 1.0
     for i in range(a.shape[0]):
         b[i] = first * a[i]
-    before, is_good = 0.0, False
+
+
+@routine
+def evaluate_end(system, work, memory, t, h):
+    """y_new of a_new, and f_new there."""
+    put_end(system, work, memory, h)
+    memory.stepping[0].n_evaluations += 1
+    return call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+
+
+@routine
+def begin_multipliers(system, work, memory, t, h):
+    """Factors of the multipliers' own system, where they are unknowns; f_new once more, whose constraints the
+    corrections use."""
+    if work.calls[0].constraint_matrices == 0:
+        return OK
+    status = factor_multipliers(system, work, memory, t + h, h)
+    if status != OK:
+        return status
+    status = call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+    if status == OK:
+        memory.stepping[0].n_evaluations += 1
+    return status
+
+
+@routine
+def error_left(newton, size):
+    """Estimate of what is left after a correction of this size; the first says nothing about it."""
+    rate = newton.rate
+    return size * rate / (1.0 - rate) if 0.0 < rate < DIVERGENCE_RATE else size
+
+
+@routine
+def iterate(system, work, memory, t, h, starts_at_rest):
+    """Newton's method for a_new; leaves y_new and f_new."""
+    stepping, newton = memory.stepping[0], memory.newton[0]
+    tolerance = max(NEWTON_TOLERANCE, ROUNDING_ULPS * ULP / stepping.rtol)
+    predict(newton, memory.stages[OLD], memory.stages[NEW], starts_at_rest)
+    before, is_converged = 0.0, False
     newton.rate = 0.0
-    for iteration in range(MOST_ITERATIONS + 1):
-        put_end(system, work, memory, h)
-        status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
-        loop.n_evaluations += 1
-        if status != OK or is_good:
+    for iteration in range(MAX_ITERATIONS + 1):
+        status = evaluate_end(system, work, memory, t, h)
+        if status != OK or is_converged:
             return status
         newton.n_iterations += 1
-        if iteration == 0 and work.run[0].conditions != 0:
-            # evaluated once more at y_new, whose conditions the corrections look at
-            status = factor_multipliers(system, work, memory, t + h, h)
-            if status == OK:
-                status = call_derivative(work.run[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+        if iteration == 0:
+            status = begin_multipliers(system, work, memory, t, h)
             if status != OK:
                 return status
-            loop.n_evaluations += 1
         size = correct(system, work, memory, h)
         if not size < math.inf:
             return NOT_FINITE
         if iteration > 0 and before > 0.0:
             newton.rate = size / before
-            if newton.rate >= 0.99 and size > tight:
+            if newton.rate >= DIVERGENCE_RATE and size > tolerance:
                 break
         before = size
-        # the first correction says nothing about what is left
-        left = size * newton.rate / (1.0 - newton.rate) if 0.0 < newton.rate < 0.99 else size
-        is_good = left <= tight
+        is_converged = error_left(newton, size) <= tolerance
     return NOT_CONVERGED
 
 
@@ -151,8 +178,8 @@ def solve_end(system, work, memory, t, h):
     """a_new, y_new and f_new, with a Jacobian as old as it may be."""
     newton = memory.newton[0]
     # a need not be one of slow motion at the beginning
-    is_calm = newton.h_past == 0.0
-    if newton.is_worn == 1 and newton.is_current == 0:
+    starts_at_rest = newton.h_past == 0.0
+    if newton.needs_jacobian == 1 and newton.is_current == 0:
         status = differentiate(system, work, memory, t)
         if status != OK:
             return status
@@ -160,14 +187,14 @@ def solve_end(system, work, memory, t, h):
         if newton.h_factored != h and not factor_matrix(memory, h):
             newton.h_factored = 0.0
             return NOT_CONVERGED
-        status = iterate(system, work, memory, t, h, is_calm)
+        status = iterate(system, work, memory, t, h, starts_at_rest)
         if status == OK:
-            newton.is_worn = 1 if newton.rate > SLOW else 0
+            newton.needs_jacobian = 1 if newton.rate > REUSE_RATE else 0
             return OK
         newton.n_failures += 1
-        if newton.is_current == 1 and is_calm:
+        if newton.is_current == 1 and starts_at_rest:
             return status
-        is_calm = True
+        starts_at_rest = True
         if newton.is_current == 0:
             status = differentiate(system, work, memory, t)
             if status != OK:
@@ -177,15 +204,15 @@ def solve_end(system, work, memory, t, h):
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
     """One step from (y, f) at t into (y_new, f_new) at t + h."""
-    loop, newton = memory.loop[0], memory.newton[0]
-    is_first = loop.dropped > 0
-    if begin(loop, newton, t):
+    stepping, newton = memory.stepping[0], memory.newton[0]
+    is_first = stepping.dropped > 0
+    if begin_trial(stepping, newton, t):
         copy(memory.stages[NEW], memory.stages[OLD])
     elif is_first:
         copy(memory.f, memory.stages[OLD])
     copy(memory.y, memory.y_new)
     status = solve_end(system, work, memory, t, h)
-    newton.h, loop.error = h, 0.0
+    newton.h, stepping.error = h, 0.0
     if status != OK:
         return status
     for i in range(memory.y.shape[0]):

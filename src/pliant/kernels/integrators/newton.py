@@ -8,14 +8,15 @@ import math
 
 from pliant.kernels._jit import DERIVATIVE, routine
 from pliant.kernels.algebra.dense import copy
+from pliant.kernels.algebra.finite import ULP
 from pliant.kernels.algebra.lu import complex_lu, complex_lu_solve, lu, lu_solve
+from pliant.system.memory import FORGET_JACOBIAN
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
 
 OK = int(Status.OK)
-ULP = 2.0**-52
-LEAST = 1e-5  # size of a component that counts as small, in differences
+MIN_COMPONENT = 1e-5  # of y in differences, as in RADAU5 of Hairer and Wanner: sqrt(ULP max(1e-5, |y|))
 
 
 @routine
@@ -26,22 +27,22 @@ def differentiate(system, work, memory, t):
     m = J.shape[0]
     # memory.f may carry the error of Newton's method
     copy(y, x)
-    status = call_derivative(work.run[0].derivative, (system, work, t, x, f))
+    status = call_derivative(work.calls[0].derivative, (system, work, t, x, f))
     if status != OK:
         return status
     for column in range(active.shape[0]):
         i = active[column]
         copy(y, x)
-        x[i] += math.copysign(math.sqrt(ULP * max(LEAST, abs(y[i]))), f[i])
+        x[i] += math.copysign(math.sqrt(ULP * max(MIN_COMPONENT, abs(y[i]))), f[i])
         step = x[i] - y[i]
-        status = call_derivative(work.run[0].derivative, (system, work, t, x, rate))
+        status = call_derivative(work.calls[0].derivative, (system, work, t, x, rate))
         if status != OK:
             return status
         for row in range(m):
             J[row, column] = (rate[active[row]] - f[active[row]]) / step
-    memory.loop[0].n_evaluations += active.shape[0] + 1
+    memory.stepping[0].n_evaluations += active.shape[0] + 1
     newton.n_jacobians += 1
-    newton.is_current, newton.is_worn, newton.h_factored = 1, 0, 0.0
+    newton.is_current, newton.needs_jacobian, newton.h_factored = 1, 0, 0.0
     return OK
 
 
@@ -117,15 +118,15 @@ def solve_complex(memory, re, im, r, s):
 
 
 @routine
-def begin(loop, newton, t):
+def begin_trial(stepping, newton, t):
     """What is left of the past at the beginning of a trial step. Whether the trial before it was accepted."""
-    is_next = loop.dropped == 0 and t != newton.t
-    if loop.dropped > 0:
+    is_next = stepping.dropped == 0 and t != newton.t
+    if stepping.dropped > 0:
         newton.h_past, newton.has_failed, newton.is_current = 0.0, 0, 0
-        if loop.dropped == 2:
-            newton.is_worn, newton.h_factored = 1, 0.0
-            newton.reserve = 1.0
-        loop.dropped = 0
+        if stepping.dropped == FORGET_JACOBIAN:
+            newton.needs_jacobian, newton.h_factored = 1, 0.0
+            newton.eta = 1.0
+        stepping.dropped = 0
     elif is_next:
         newton.h_past, newton.error_past = newton.h, newton.error
         newton.has_failed, newton.is_current = 0, 0

@@ -1,12 +1,14 @@
 """Explicit Runge-Kutta steps, generic over the tableau in Memory, and their dense output. Imports _jit and system only.
 
 Symbols: k_i stages, A c E D as in tableaus.py, h step. The derivative at the end is the first stage of the next step.
+References: Hairer, Norsett, Wanner I, II.4 (error), II.10 (that of DOP853); Hairer, Wanner II, IV.2 (stiffness).
 """
 
 import math
 
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel
 from pliant.kernels.algebra.dense import copy
+from pliant.kernels.algebra.finite import is_finite, larger_or_nan
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -14,7 +16,8 @@ call_derivative = DERIVATIVE.call
 
 OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
 
-# where the derivative of theta^2 (1 - theta)^2 is largest: best conditioned place to look at f once more
+THIRD_ORDER_WEIGHT = 0.1  # of the third-order estimate in that of DOP853, II.10 (10.17)
+# where the derivative of theta^2 (1 - theta)^2 is largest: best conditioned place to evaluate f once more
 THETA = (3.0 - math.sqrt(3.0)) / 6.0
 
 
@@ -47,7 +50,7 @@ def stage_point(A, stages, y, row, h, out):
 
 @kernel
 def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
-    """Largest component of the error estimate over its tolerance; two estimates are combined as in DOP853."""
+    """Largest component of the error estimate over its tolerance, II.4 (4.10); two are combined as in DOP853."""
     n_estimates, n_all = E.shape
     for j in range(n_estimates):
         weighted_sum(E, j, stages, n_all, scratch[1 + j])
@@ -56,36 +59,27 @@ def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
         error = abs(h * scratch[1, i])
         if n_estimates == 2 and error > 0.0:
             # II.10 (10.17), by component
-            other = 0.1 * h * scratch[2, i]
+            other = THIRD_ORDER_WEIGHT * h * scratch[2, i]
             # hypot: the squares of a tiny error would underflow
             error *= error / math.hypot(error, other)
         if error != 0.0:
             error /= atol[i] + rtol * max(abs(y[i]), abs(y_new[i]))
-        if not error <= norm:
-            norm = error
-            if not math.isfinite(norm):
-                break
+        norm = larger_or_nan(norm, error)
+        if not math.isfinite(norm):
+            break
     return norm
 
 
 @kernel
 def steepness(atol, f, g, y, x):
     """|f - g| / |y - x| of two states x, y at one time with their derivatives: about the largest eigenvalue (Hairer and
-    Wanner II, IV.2). Works do not count."""
+    Wanner II, IV.2). Work terms do not count."""
     rise, run = 0.0, 0.0
     for i in range(y.shape[0]):
         if atol[i] < math.inf:
             rise += (f[i] - g[i]) ** 2
             run += (y[i] - x[i]) ** 2
     return math.sqrt(rise / run) if run > 0.0 else 0.0
-
-
-@kernel
-def is_finite(x):
-    total = 0.0
-    for i in range(x.shape[0]):
-        total += 0.0 * x[i]
-    return total == 0.0
 
 
 @kernel
@@ -106,38 +100,38 @@ def bootstrap(f, h, r):
 
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
-    """One trial step from (y, f) at t into (y_new, f_new) at t + h; loop.error is its error norm."""
-    loop, A, stages, y, y_new = memory.loop[0], memory.A, memory.stages, memory.y, memory.y_new
-    end = loop.n_stages
+    """One trial step from (y, f) at t into (y_new, f_new) at t + h; stepping.error is its error norm."""
+    stepping, A, stages, y, y_new = memory.stepping[0], memory.A, memory.stages, memory.y, memory.y_new
+    end = stepping.n_stages
     copy(memory.f, stages[0])
-    loop.error = 0.0
+    stepping.error = 0.0
     for i in range(1, end + 2):
         # the error as soon as it can be known: a step to be rejected is not worth the last evaluation
-        if loop.is_fixed == 0 and i == end + loop.error_uses_end:
+        if stepping.is_fixed == 0 and i == end + stepping.error_uses_end:
             if i == end:
                 stage_point(A, stages, y, end, h, y_new)
-            loop.error = error_norm(memory.E, stages, y, y_new, memory.atol, loop.rtol, h, memory.scratch)
-            loop.error /= 1.0 + work.run[0].slack
-            if not loop.error <= 1.0:
-                return OK if math.isfinite(loop.error) else NOT_FINITE
+            stepping.error = error_norm(memory.E, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch)
+            stepping.error /= 1.0 + work.dead_point[0].error_allowance
+            if not stepping.error <= 1.0:
+                return OK if math.isfinite(stepping.error) else NOT_FINITE
         if i > end:
             break
         x = y_new if i == end else memory.scratch[0]
         stage_point(A, stages, y, i, h, x)
-        status = call_derivative(work.run[0].derivative, (system, work, t + memory.c[i] * h, x, stages[i]))
-        loop.n_evaluations += 1
+        status = call_derivative(work.calls[0].derivative, (system, work, t + memory.c[i] * h, x, stages[i]))
+        stepping.n_evaluations += 1
         if status != OK:
             return status
     copy(stages[end], memory.f_new)
-    if loop.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
-        loop.stiffness = h * steepness(memory.atol, stages[end], stages[end - 1], y_new, memory.scratch[0])
+    if stepping.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
+        stepping.stiffness = h * steepness(memory.atol, stages[end], stages[end - 1], y_new, memory.scratch[0])
     return OK if is_finite(y_new) and is_finite(memory.f_new) else NOT_FINITE
 
 
 @kernel(INTERPOLANT)
 def interpolate(system, work, memory, t, h):
     """Dense output of the step just made: r0 .. r3 are the cubic through y, f, y_new, f_new."""
-    loop = memory.loop[0]
+    stepping = memory.stepping[0]
     r = memory.dense
     for i in range(memory.y.shape[0]):
         change = memory.y_new[i] - memory.y[i]
@@ -147,7 +141,7 @@ def interpolate(system, work, memory, t, h):
         r[3, i] = change - h * memory.f_new[i] - r[2, i]
     n_all = memory.A.shape[0]
     is_bootstrapped = memory.D.shape[0] == 0
-    first = loop.n_stages + 1
+    first = stepping.n_stages + 1
     last = first + 1 if is_bootstrapped else n_all
     x = memory.scratch[0]
     for j in range(first, last):
@@ -157,8 +151,8 @@ def interpolate(system, work, memory, t, h):
         else:
             stage_point(memory.A, memory.stages, memory.y, j, h, x)
             node, out = memory.c[j], memory.stages[j]
-        status = call_derivative(work.run[0].derivative, (system, work, t + node * h, x, out))
-        loop.n_evaluations += 1
+        status = call_derivative(work.calls[0].derivative, (system, work, t + node * h, x, out))
+        stepping.n_evaluations += 1
         if status != OK:
             return status
     if is_bootstrapped:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ZOOMS = 8
 MOST_POINTS = 8  # of contact in one chart
 FINE = 800  # instants over all the run
-MOST_ROWS = 20_000  # accepted steps
+MAX_ROWS = 20_000  # accepted steps
 PER_CONTACT, LEAST_PER_CONTACT = 65, 5  # instants within each contact
 MOST_WITHIN = 48_000  # instants within all contacts
 SHORT = 0.1  # of the run: longer contacts are no impacts
@@ -80,7 +80,7 @@ class Touching:
         ends = np.where(np.isnan(log["t_end"]), last, log["t_end"])
         count = int(np.clip(MOST_WITHIN // len(log), LEAST_PER_CONTACT, PER_CONTACT))
         within = log["t_start"][:, None] + np.linspace(-0.2, 1.2, count) * (ends - log["t_start"])[:, None]
-        rows = t[np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_ROWS)).astype(int))]
+        rows = t[np.unique(np.linspace(0, len(t) - 1, min(len(t), MAX_ROWS)).astype(int))]
         times = np.concatenate([rows, np.linspace(low, high, FINE), within.ravel()])
         return np.unique(np.clip(times, max(low, first), min(high, last)))
 

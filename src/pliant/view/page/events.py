@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from pliant.results.recording import Recording
-from pliant.view.page.html import MOST_ROWS, more, section, table
+from pliant.view.page.html import MAX_ROWS, more, section, table
 from pliant.view.svg import readable
 
 
@@ -17,8 +17,8 @@ def events_section(result: Recording) -> str:
     events = [event for event in result.events if event.name not in touching]
     if not events:
         return ""
-    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MOST_ROWS]]
-    jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MOST_ROWS]]
+    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MAX_ROWS]]
+    jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MAX_ROWS]]
     return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)), "long")
 
 
@@ -39,7 +39,7 @@ def contacts_section(result: Recording) -> str:
     """Every contact; its row leads the player there and the charts of forces into it."""
     if len(result.contacts) == 0:
         return ""
-    log = result.contacts[:MOST_ROWS]
+    log = result.contacts[:MAX_ROWS]
     rows = [
         [escape(row["contact"]), escape(row["point"]), *(_touch(float(row[name])) for name in CONTACT_COLUMNS)]
         for row in log

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.view.svg import readable
 
-MOST_ROWS = 100  # of a table
+MAX_ROWS = 100  # of a table
 WORDS = ("meaning", "what it says")  # columns of sentences
 
 
@@ -64,7 +64,7 @@ def table(
 
 
 def more(count: int) -> str:
-    return f'<p class="note">The first {MOST_ROWS} of {count}.</p>' if count > MOST_ROWS else ""
+    return f'<p class="note">The first {MAX_ROWS} of {count}.</p>' if count > MAX_ROWS else ""
 
 
 def seconds(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Forces and couples given in world axes, into the external wrench of a body."""
+"""Forces and couples in world axes, added to the external wrench of a body."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul_t, put, sub, vec
@@ -13,8 +13,8 @@ def clear_wrenches(system, work):
 
 
 @kernel
-def turn(system, work, frame, couple):
-    """Let a world couple act on the body (the section) of a frame; bodies are placed."""
+def apply_couple(system, work, frame, couple):
+    """Add a couple (world axes) on the body (the section) of a frame; bodies are placed."""
     body, point = system.frames[frame].body, system.frames[frame].point
     if body < 0:
         return
@@ -27,8 +27,8 @@ def turn(system, work, frame, couple):
 
 
 @kernel
-def push_at(system, work, frame, force):
-    """Let a world force act at the origin of a frame; bodies are placed."""
+def apply_force_at_origin(system, work, frame, force):
+    """Add a force (world axes) at the origin of a frame; bodies are placed."""
     body, point, p = system.frames[frame].body, system.frames[frame].point, vec(system.frames[frame].p_BF)
     if body < 0:
         return
@@ -46,8 +46,8 @@ def push_at(system, work, frame, force):
 
 
 @kernel
-def push(system, work, frame, force, location):
-    """Let a world force act at a world location on the body (the section) of a frame; bodies are placed."""
+def apply_force(system, work, frame, force, location):
+    """Add a force (world axes) at a location (world) on the body (the section) of a frame; bodies are placed."""
     body, point = system.frames[frame].body, system.frames[frame].point
     if body < 0:
         return

@@ -1,14 +1,14 @@
-"""What Python asks of the conditions of loops at rows of states: values, rates, second rates, wrenches."""
+"""Constraints of loops at rows of states: values, rates, second rates, wrenches, however loops are closed."""
 
-from pliant.kernels._jit import REFEREE, kernel
+from pliant.kernels._jit import QUERY, kernel
 from pliant.kernels.algebra.vec3 import mul_t, put
-from pliant.kernels.closures.conditions import loop_wrench, measure_loops, put_second_rates
+from pliant.kernels.closures.constraints import loop_wrench, measure_loops, put_second_rates
 from pliant.kernels.kinematics.tree import frame_placement, move, place
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def loop_wrenches(system, work, q, v, out):
-    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are not looked at."""
+    """out[0] = wrench on the second frame of every loop, in its axes, as work has it; q and v are unused."""
     for i in range(len(system.loops)):
         R, _ = frame_placement(system, work, system.loops[i].second)
         force, couple, _ = loop_wrench(work, system.loops[i])
@@ -17,26 +17,26 @@ def loop_wrenches(system, work, q, v, out):
     return 0
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def second_rates(system, work, q, v, out):
-    """out[row] = second rates of all conditions while vdot vanishes: A' v."""
+    """out[row] = second rates of all constraints where vdot vanishes: A' v."""
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
         measure_loops(system, work)
-        put_second_rates(system, work, work.still, out[row])
+        put_second_rates(system, work, work.zero_vdot, out[row])
     return 0
 
 
-@kernel(REFEREE)
+@kernel(QUERY)
 def loop_errors(system, work, q, v, out):
-    """out[row] = values, then rates, of all conditions."""
-    n = len(system.closings)
+    """out[row] = values, then rates, of all constraints."""
+    n = len(system.constraints)
     for row in range(len(q)):
         move(system, work, q[row], v[row])
         place(system, work)
         measure_loops(system, work)
         for k in range(n):
-            out[row, k] = work.closings[k].value
-            out[row, n + k] = work.closings[k].rate
+            out[row, k] = work.constraints[k].value
+            out[row, n + k] = work.constraints[k].rate
     return 0

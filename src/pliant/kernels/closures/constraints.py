@@ -1,14 +1,14 @@
-"""The scalar conditions of closed loops: values, rates, second rates, and the wrenches of their multipliers.
+"""The scalar constraints of closed loops: values, rates, second rates, and the wrenches of their multipliers.
 
 Symbols: c(q) = 0, A = dc/dv (rate = A v); frames 1 and 2, d = p2 - p1;
     rate = e.(v2 - v1) + n1.w1 + n2.w2, second rate = the same of the accelerations + bias.
-A multiplier pushes frame 2 with the force along e and the couple along n2, frame 1 with -e and n1."""
+A multiplier acts on frame 2 with the force along e and the couple along n2, on frame 1 with -e and n1."""
 
 import math
 
 from pliant.kernels._jit import routine
 from pliant.kernels.algebra.vec3 import add, cross, dot, mul, put, scale, sub, vec
-from pliant.kernels.forces.push import push_at, turn
+from pliant.kernels.forces.apply import apply_couple, apply_force_at_origin
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.kernels.kinematics.tree import (
     accelerate,
@@ -17,23 +17,23 @@ from pliant.kernels.kinematics.tree import (
     frame_placement,
     frame_velocity,
 )
-from pliant.system.loop_tables import ClosingKind
+from pliant.system.loop_tables import ConstraintKind
 
 
 @routine
 def measure_loops(system, work):
-    """Value, rate, bias and directions of every condition, after place."""
+    """Value, rate, bias and directions of every constraint, after place."""
     for i in range(len(system.loops)):
         loop = system.loops[i]
         p1, v1 = frame_motion(system, work, loop.first)
         p2, v2 = frame_motion(system, work, loop.second)
         d, u = sub(p2, p1), sub(v2, v1)
-        if loop.is_turned:
-            measure_turned(system, work, loop, d, u)
+        if loop.has_attitude:
+            measure_with_attitude(system, work, loop, d, u)
             continue
         for k in range(loop.row, loop.row + loop.n_rows):
-            row, x = system.closings[k], work.closings[k]
-            if row.kind == ClosingKind.POINT:
+            row, x = system.constraints[k], work.constraints[k]
+            if row.kind == ConstraintKind.POINT:
                 # the rest of it is constant
                 e = vec(row.e)
                 x.value, x.rate = dot(e, d), dot(e, u)
@@ -46,18 +46,18 @@ def measure_loops(system, work):
 
 
 @routine
-def measure_turned(system, work, loop, d, u):
-    """The same of a loop with conditions of attitude."""
+def measure_with_attitude(system, work, loop, d, u):
+    """The same of a loop whose constraints depend on attitudes."""
     R1, _ = frame_placement(system, work, loop.first)
     R2, _ = frame_placement(system, work, loop.second)
     _, w1 = frame_velocity(system, work, loop.first)
     _, w2 = frame_velocity(system, work, loop.second)
     for k in range(loop.row, loop.row + loop.n_rows):
-        row, x = system.closings[k], work.closings[k]
+        row, x = system.constraints[k], work.constraints[k]
         e, n1, n2, value, bias = vec(row.e), ZERO, ZERO, 0.0, 0.0
-        if row.kind == ClosingKind.POINT:
+        if row.kind == ConstraintKind.POINT:
             value = dot(e, d)
-        elif row.kind == ClosingKind.SLIDE:
+        elif row.kind == ConstraintKind.SLIDE:
             e = mul(R1, e)
             value, n1 = dot(e, d), cross(e, d)
             # rate = e.r, r = u - w1 x d
@@ -78,7 +78,7 @@ def measure_turned(system, work, loop, d, u):
 
 @routine
 def put_second_rates(system, work, vdot, out):
-    """out[k] = second rate of every condition for the given vdot."""
+    """out[k] = second rate of every constraint for this vdot."""
     accelerate(system, work, vdot)
     for i in range(len(system.loops)):
         loop = system.loops[i]
@@ -86,21 +86,21 @@ def put_second_rates(system, work, vdot, out):
         a2, al2 = frame_acceleration(system, work, loop.second)
         a = sub(a2, a1)
         for k in range(loop.row, loop.row + loop.n_rows):
-            x = work.closings[k]
+            x = work.constraints[k]
             out[k] = dot(vec(x.e), a) + x.bias
-            if loop.is_turned:
+            if loop.has_attitude:
                 out[k] += dot(vec(x.n1), al1) + dot(vec(x.n2), al2)
 
 
 @routine
-def push_loop(system, work, i, force, n1, n2):
+def apply_loop_wrench(system, work, i, force, n1, n2):
     """A force on the second frame of loop i and against the first, and couples on both."""
     loop = system.loops[i]
-    push_at(system, work, loop.second, force)
-    push_at(system, work, loop.first, scale(-1.0, force))
-    if loop.is_turned:
-        turn(system, work, loop.second, n2)
-        turn(system, work, loop.first, n1)
+    apply_force_at_origin(system, work, loop.second, force)
+    apply_force_at_origin(system, work, loop.first, scale(-1.0, force))
+    if loop.has_attitude:
+        apply_couple(system, work, loop.second, n2)
+        apply_couple(system, work, loop.first, n1)
 
 
 @routine
@@ -108,9 +108,9 @@ def loop_wrench(work, loop):
     """(force, couple on the second, couple on the first) of all multipliers of a loop, world axes."""
     force, n2, n1 = ZERO, ZERO, ZERO
     for k in range(loop.row, loop.row + loop.n_rows):
-        x = work.closings[k]
+        x = work.constraints[k]
         force = add(force, scale(x.force, vec(x.e)))
-        if not loop.is_turned:
+        if not loop.has_attitude:
             continue
         n2 = add(n2, scale(x.force, vec(x.n2)))
         n1 = add(n1, scale(x.force, vec(x.n1)))
@@ -118,16 +118,16 @@ def loop_wrench(work, loop):
 
 
 @routine
-def push_multipliers(system, work, sign):
+def apply_multipliers(system, work, sign):
     """The wrenches of all multipliers as they are, or, with sign -1, taken back."""
     for i in range(len(system.loops)):
         force, n2, n1 = loop_wrench(work, system.loops[i])
-        push_loop(system, work, i, scale(sign, force), scale(sign, n1), scale(sign, n2))
+        apply_loop_wrench(system, work, i, scale(sign, force), scale(sign, n1), scale(sign, n2))
 
 
 @routine
 def multipliers_power(work):
     power = 0.0
-    for k in range(len(work.closings)):
-        power += work.closings[k].force * work.closings[k].rate
+    for k in range(len(work.constraints)):
+        power += work.constraints[k].force * work.constraints[k].rate
     return power

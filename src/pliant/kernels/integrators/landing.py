@@ -1,0 +1,184 @@
+"""The step that is made: trial steps until one is good and, where it passes an event, until one ends on it."""
+
+import math
+
+from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, routine
+from pliant.kernels.algebra.finite import ULP
+from pliant.kernels.integrators import events
+from pliant.kernels.integrators.event_scan import NONE, are_near, find_event
+from pliant.kernels.integrators.events import GDOT, G
+from pliant.kernels.integrators.step_control import min_step, shorter_step
+from pliant.system.status import Status
+
+# numba sees the callers as names of this module
+call_derivative = DERIVATIVE.call
+call_stepper = STEPPER.call
+call_interpolant = INTERPOLANT.call
+
+OK, INTERRUPTED, STEP_TOO_SMALL = int(Status.OK), int(Status.INTERRUPTED), int(Status.STEP_TOO_SMALL)
+
+MAX_LANDINGS = 60  # steps to land on one event: Newton's method, or halving
+MAX_FALSE_ALARMS = 8  # events that were not where the dense output had them, before they count as being there
+FALSE_ALARM_FACTOR = 0.25  # to the next trial step
+FALSE_ALARM_MARGIN = 16.0  # times the resolution of events
+RESOLUTION = 2.0 * ULP  # of t
+
+
+@routine
+def normalise(quaternions, y, f):
+    """Quaternions to unit length; their rates are linear in them and are divided by the same norm."""
+    for k in range(quaternions.shape[0]):
+        i = quaternions[k]
+        norm = math.sqrt(y[i] ** 2 + y[i + 1] ** 2 + y[i + 2] ** 2 + y[i + 3] ** 2)
+        for j in range(i, i + 4):
+            y[j] /= norm
+            f[j] /= norm
+
+
+@routine
+def make_step(system, work, memory, h):
+    """One trial step, with its dense output where it is needed: (status, whether an event may happen in it).
+
+    It is good if the status is OK and stepping.error at most 1. Events are looked for only while none is the target."""
+    stepping, calls = memory.stepping[0], work.calls[0]
+    work.run[0].step = h
+    status, is_near = call_stepper(stepping.step, (system, work, memory, stepping.t, h)), False
+    if status != OK or not stepping.error <= 1.0:
+        return status, False
+    normalise(memory.quaternions, memory.y_new, memory.f_new)
+    if calls.end_step != 0:
+        status = call_derivative(calls.end_step, (system, work, stepping.t + h, memory.y_new, memory.f_new))
+        if status != OK:
+            # the factor that the stepper has set is that of a good step
+            stepping.factor = 0.0
+    has_events = memory.fired.shape[0] > 0
+    is_near = status == OK and has_events and stepping.target < 0 and are_near(system, work, memory, h)
+    if status == OK and (stepping.wants_dense == 1 or is_near):
+        status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
+    return status, is_near
+
+
+@routine
+def reject(stepping, h, status):
+    """After a trial step that was not good: a shorter one, without a target. OK, or why there is none."""
+    if stepping.is_fixed == 1:
+        return status
+    stepping.h_made = shorter_step(stepping, h, status)
+    stepping.target = -1
+    if stepping.h_made < min_step(stepping):
+        return status if status != OK else STEP_TOO_SMALL
+    return OK
+
+
+@routine
+def is_false_alarm(stepping, values, h):
+    """Whether the event that the dense output promised is not there where the step ends now: g leaves its zero. The
+    dense output of the long step has been less accurate than the event asks for."""
+    sign = -stepping.target_direction
+    g, gdot = sign * values[G, stepping.target], sign * values[GDOT, stepping.target]
+    resolution = stepping.simultaneous * max(abs(stepping.t), h)
+    return g > 0.0 and gdot > 0.0 and g > FALSE_ALARM_MARGIN * gdot * resolution
+
+
+@routine
+def drop_target(stepping, longest):
+    """After a false alarm: a shorter step, without a target. OK, or why there is none."""
+    stepping.n_false_alarms += 1
+    stepping.n_rejected += 1
+    stepping.was_rejected = 1
+    stepping.target = -1
+    stepping.h_made = FALSE_ALARM_FACTOR * longest
+    return STEP_TOO_SMALL if stepping.h_made < min_step(stepping) else OK
+
+
+@routine
+def next_landing(stepping, table, values, side, h, left, right, before):
+    """Next length of a step that shall end on the event, and the correction made; 0: good as it is.
+
+    Good: located as well as t can say, or no longer improving (rounding of g). Newton's method between left, where the
+    event has not happened, and right; halved where that leads out."""
+    tau = events.correction(stepping, table, values, side)
+    t, finest = abs(stepping.t + h), stepping.simultaneous * max(abs(stepping.t), h)
+    if abs(tau) <= RESOLUTION * t or right - left <= RESOLUTION * t or 0.5 * before < abs(tau) <= finest:
+        return h, 0.0
+    landing = (stepping.t + h + tau) - stepping.t
+    if left < landing < right and abs(tau) <= 0.5 * before:
+        return landing, abs(tau)
+    return 0.5 * (left + right), math.inf
+
+
+@routine
+def leaves_zero(system, work, memory):
+    """Whether g of the target, zero at t itself, goes back to its side there."""
+    stepping, values = memory.stepping[0], memory.event_values
+    events.evaluate(system, work, memory, stepping.t, memory.y, memory.f, G)
+    return not stepping.target_direction * values[GDOT, stepping.target] >= 0.0
+
+
+@routine
+def land(system, work, memory, theta):
+    """Steps until one ends on the target, which the dense output of the step just made has at theta.
+
+    Leaves its length in stepping.h_made; with target -1 that of the next trial step, because one was not good or the
+    event was not there."""
+    stepping, values = memory.stepping[0], memory.event_values
+    longest, before = stepping.h_made, math.inf
+    left, right, h = 0.0, longest, (stepping.t + theta * longest) - stepping.t
+    for landing in range(1, MAX_LANDINGS + 1):
+        if h <= 0.0:
+            if not leaves_zero(system, work, memory):
+                break
+            # g leaves zero and is back within the resolution of t: let the least time pass
+            h = min(RESOLUTION * max(abs(stepping.t), longest), longest)
+        if stepping.stop == 1:
+            return INTERRUPTED
+        status, _ = make_step(system, work, memory, h)
+        if status != OK or not stepping.error <= 1.0:
+            return reject(stepping, h, status)
+        events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G)
+        if stepping.failure != OK:
+            return stepping.failure
+        may_doubt = stepping.is_fixed == 0 and stepping.n_false_alarms < MAX_FALSE_ALARMS
+        if may_doubt and is_false_alarm(stepping, values, h):
+            return drop_target(stepping, longest)
+        if stepping.target_direction * values[G, stepping.target] < 0.0:
+            left = max(left, h)
+        else:
+            right = min(right, h)
+        target = stepping.target
+        h_next, before = next_landing(stepping, system.events, values, memory.side, h, left, right, before)
+        if stepping.target != target:
+            # another event came first
+            left, right = 0.0, h
+        if before == 0.0 or landing == MAX_LANDINGS:
+            break
+        h = h_next
+    stepping.h_made = h
+    return OK
+
+
+@routine
+def find_step(system, work, memory):
+    """The step that is made, from a first trial of length stepping.h_made.
+
+    Its length in stepping.h_made, 0 if an event is at t itself; stepping.target >= 0 says that it ends on an event."""
+    stepping = memory.stepping[0]
+    stepping.target, stepping.n_false_alarms = -1, 0
+    while True:
+        if stepping.stop == 1:
+            return INTERRUPTED
+        h = stepping.h_made
+        status, is_near = make_step(system, work, memory, h)
+        if status != OK or not stepping.error <= 1.0:
+            status = reject(stepping, h, status)
+            if status != OK or stepping.is_fixed == 1:
+                return status
+            continue
+        theta = find_event(system, work, memory, h) if is_near else NONE
+        if stepping.failure != OK:
+            return stepping.failure
+        if theta > 1.0:
+            return OK
+        status = land(system, work, memory, theta)
+        if status != OK or stepping.target >= 0:
+            return status

@@ -1,0 +1,126 @@
+"""After a jump (start, event, kink, sample): the derivative anew, earlier steps forgotten, the first step guessed.
+
+Reference: Hairer, Norsett, Wanner I, II.4, 'Starting Step Size', a) to f).
+"""
+
+import math
+
+from pliant.kernels._jit import DERIVATIVE, SWITCH, routine
+from pliant.kernels.integrators import events
+from pliant.kernels.integrators.records import record_phase
+from pliant.kernels.integrators.step_control import next_stop, weighted_norm
+from pliant.system.memory import FORGET_JACOBIAN, FORGET_STEPS, MIN_ERROR_OLD
+from pliant.system.status import Status
+
+# numba sees the callers as names of this module
+call_derivative = DERIVATIVE.call
+call_switch = SWITCH.call
+
+OK, SWITCHED, NOT_FINITE = int(Status.OK), int(Status.SWITCHED), int(Status.NOT_FINITE)
+
+# the starting step of II.4
+EULER_CHANGE = 0.01  # b), e): change of y over its size, or tolerance, that a first step makes
+MIN_NORM = 1e-5  # b): of y and f, below which they say nothing
+EULER_STEP = 1e-6  # b): [s] then
+MIN_SLOPE = 1e-15  # e): of f and f'
+MAX_GROWTH = 100.0  # f): over the Euler step
+FAILED_EULER_FACTOR = 1e-3  # times the Euler step, where that cannot be evaluated
+JUMP_FACTOR = 4.0  # times this cautious guess, after a switch
+
+
+@routine
+def middle(stepping, boundaries):
+    """A time inside the smooth piece that begins (or goes on) at t."""
+    left = boundaries[stepping.boundary - 1] if stepping.boundary > 0 else stepping.t
+    right = boundaries[stepping.boundary] if stepping.boundary < boundaries.shape[0] else max(stepping.t, left) + 1.0
+    return 0.5 * (left + right)
+
+
+@routine
+def decide_friction(system, work, memory):
+    """Which friction pairs stick from now on; OK or a failure."""
+    stepping, calls = memory.stepping[0], work.calls[0]
+    if calls.decide_friction == 0:
+        return OK
+    if stepping.was_switched == 0:
+        for k in range(memory.fired.shape[0]):
+            memory.fired[k] = 0
+    status = call_switch(calls.decide_friction, (system, work, stepping.t, memory.y, memory.fired))
+    if status != SWITCHED:
+        return status
+    stepping.was_switched = 1
+    events.log_found(stepping, memory.fired, memory.log)
+    return OK
+
+
+@routine
+def restart_events(system, work, memory):
+    """Event values at (t, y); sides anew after a switch."""
+    stepping = memory.stepping[0]
+    if memory.fired.shape[0] > 0:
+        events.evaluate(system, work, memory, stepping.t, memory.y, memory.f, events.G_START)
+    if stepping.was_switched == 1:
+        events.take(memory.event_values, events.G, events.G_LEFT)
+        events.take(memory.event_values, events.G_START, events.G)
+        events.renew_sides(system.events, memory.event_values, memory.fired, stepping.has_moved, memory.side)
+
+
+@routine
+def forget_steps(stepping):
+    """What controller and stepper remember of earlier steps."""
+    stepping.error_old = MIN_ERROR_OLD
+    stepping.made_jump = 0
+    stepping.dropped = FORGET_JACOBIAN if stepping.was_switched == 1 or stepping.n_steps == 0 else FORGET_STEPS
+    if stepping.was_switched == 1:
+        stepping.n_stiff = 0
+
+
+@routine
+def starting_step(system, work, memory, slope):
+    """First step [s], II.4; slope: norm of f (a)."""
+    stepping, y, x, f = memory.stepping[0], memory.y, memory.scratch[0], memory.scratch[1]
+    longest = min(next_stop(stepping, memory.boundaries, memory.samples) - stepping.t, stepping.max_step)
+    size = weighted_norm(y, y, memory.atol, stepping.rtol)
+    h = min(EULER_CHANGE * size / slope if size > MIN_NORM and slope > MIN_NORM else EULER_STEP, longest)
+    # c), d): one step of Euler's method, and how f changes over it
+    for i in range(x.shape[0]):
+        x[i] = y[i] + h * memory.f[i]
+    status = call_derivative(work.calls[0].derivative, (system, work, stepping.t + h, x, f))
+    stepping.n_evaluations += 1
+    for i in range(x.shape[0]):
+        f[i] -= memory.f[i]
+    steepest = max(slope, weighted_norm(f, y, memory.atol, stepping.rtol) / h)
+    if status != OK or not math.isfinite(steepest):
+        return FAILED_EULER_FACTOR * h
+    # e), f)
+    if steepest > MIN_SLOPE:
+        return min(MAX_GROWTH * h, (EULER_CHANGE / steepest) ** (1.0 / (stepping.order + 1.0)), longest)
+    return min(MAX_GROWTH * h, longest)
+
+
+@routine
+def restart(system, work, memory):
+    """Ready for the next step from (t, y)."""
+    stepping, run = memory.stepping[0], work.run[0]
+    run.segment = middle(stepping, memory.boundaries)
+    run.step = stepping.h
+    status = decide_friction(system, work, memory)
+    if status != OK:
+        return status
+    if stepping.was_switched == 1:
+        record_phase(stepping, work.phase, memory.phase_times, memory.phases)
+    status = call_derivative(work.calls[0].derivative, (system, work, stepping.t, memory.y, memory.f))
+    stepping.n_evaluations += 1
+    if status != OK:
+        return status
+    slope = weighted_norm(memory.f, memory.y, memory.atol, stepping.rtol)
+    if not math.isfinite(slope):
+        return NOT_FINITE
+    restart_events(system, work, memory)
+    forget_steps(stepping)
+    if stepping.is_fixed == 1 or (stepping.h > 0.0 and stepping.was_switched == 0):
+        return OK
+    guess = starting_step(system, work, memory, slope)
+    stepping.h = guess if stepping.h <= 0.0 else min(stepping.h, JUMP_FACTOR * guess)
+    stepping.was_switched = 0
+    return OK
