@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_toml import rich
 
 import pliant
 from broken_files import broken_tables, broken_text
@@ -31,6 +30,7 @@ from pliant.io.urdf import urdf_tables
 from pliant.model.model import Model
 from pliant.simulation.options import check_options
 from pliant.system.pack import pack
+from rich_model import rich
 
 PATH = Path("broken.toml")
 BATCH = 500

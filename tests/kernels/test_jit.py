@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
+from calls_by_address import through
 from paths import SUPPORT
 from pliant.kernels import _jit, _whole
-from pliant.kernels._jit import DERIVATIVE, INTEGER, REFEREE, SYSTEM, WORK, Contract, address, entry, kernel
+from pliant.kernels._jit import DERIVATIVE, REFEREE, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
-
-call_derivative = DERIVATIVE.call
-THROUGH = Contract(INTEGER(SYSTEM, WORK, INTEGER, _jit.REAL, _jit.VECTOR, _jit.VECTOR), is_entered=True)
 
 
 @kernel(DERIVATIVE)
@@ -33,11 +31,6 @@ def halved(system, work, t, y, ydot):
     for i in range(len(y)):
         ydot[i] = 0.5 * y[i]
     return 8
-
-
-@kernel(THROUGH)
-def through(system, work, function, t, y, ydot):
-    return call_derivative(function, (system, work, t, y, ydot))
 
 
 @pytest.mark.parametrize(("function", "status", "expected"), [(doubled, 7, [3.0, 5.0]), (halved, 8, [0.5, 1.0])])

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from test_jit import through
 
+from calls_by_address import through
 from pliant.kernels import _cache, _jit
 from pliant.kernels._jit import DERIVATIVE, address, entry, kernel
 from pliant.kernels.tables import Pinned

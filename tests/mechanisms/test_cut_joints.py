@@ -6,56 +6,17 @@ import numpy as np
 import pytest
 
 import pliant
-from cut_joints import Cut
-from pliant import AxisAngle, Beam, Body, Frame, GivenSection, Joint, Material, Model, Rod
+from cut_joints import Cut, flat, some_state, spatial
 from pliant.methods import FORMULATIONS
 
 RIGID = [row.name for row in FORMULATIONS if "acceleration" in row.supports]
 FLEXIBLE = [row.name for row in FORMULATIONS if {"acceleration", "flexible bodies"} <= row.supports]
 KINDS = ["revolute", "prismatic", "spherical", "universal", "fixed"]
 FLAT_KINDS = ["revolute", "prismatic", "fixed"]
-TWIST = AxisAngle(axis=(1.0, 2.0, -1.0), angle=0.7)
 # accelerations and wrenches of about 1e2 through W of a condition of about 1e3
 ROUNDING = 1e-10
 # of runs with rtol 1e-11 over half a second
 ARRIVAL = 1e-8
-
-
-def beam(name, length, **shapes):
-    soft = Material(young=1e9, density=2000.0)
-    section = GivenSection(area=1e-3, second_moment_y=8e-7, second_moment_z=1e-6)
-    return Beam(name, length, soft, section, rotary_inertia=(0.05, 0.02, 0.03), **shapes)
-
-
-def solid(name, x):
-    return Body(name, mass=1.3, com=(x, 0.04, -0.03), inertia=(0.02, 0.05, 0.06))
-
-
-def spatial(kind, links="rigid"):
-    """An arm on a tilted hinge, the joint in question, a hand, and a finger that swings on."""
-    arm = solid("arm", 0.3) if links == "rigid" else beam("arm", 0.6, bending_y=1, bending_z=1, torsion=1)
-    hand = solid("hand", 0.2) if links == "rigid" else beam("hand", 0.5, bending_y=1, bending_z=1, stretch=1)
-    axis = {"axis": (0.2, 0.3, 1.0)} if kind in ("revolute", "prismatic") else {}
-    joints = [
-        Joint("hip", "revolute", "arm", axis=(0.1, 1.0, 0.3), q0=0.3, v0=1.0),
-        Joint("cut", kind, "hand", parent=Frame("arm", (0.6, 0.0, 0.0), TWIST), **axis),
-        Joint("wrist", "revolute", "finger", parent=Frame("hand", (0.4, 0, 0)), axis=(0, 1, 0), q0=-0.5, v0=2.0),
-    ]
-    return Model(f"{links} arm", (arm, hand, Body("finger", mass=0.4, shape=Rod(0.3, radius=0.02))), tuple(joints))
-
-
-def flat(kind, links="rigid"):
-    """The same in x-y."""
-    arm = solid("arm", 0.3) if links == "rigid" else beam("arm", 0.6, bending_y=2)
-    hand = solid("hand", 0.2) if links == "rigid" else beam("hand", 0.5, bending_y=1, stretch=1)
-    axis = {"axis": (0.8, 0.6, 0.0)} if kind == "prismatic" else {}
-    joints = [
-        Joint("hip", "revolute", "arm", q0=0.3, v0=1.0),
-        Joint("cut", kind, "hand", parent=Frame("arm", (0.6, 0, 0), AxisAngle((0, 0, 1), 0.4)), **axis),
-        Joint("wrist", "revolute", "finger", parent=Frame("hand", (0.4, 0, 0)), q0=-0.5, v0=2.0),
-    ]
-    bodies = (arm, hand, Body("finger", mass=0.4, shape=Rod(0.3, radius=0.02)))
-    return Model(f"{links} arm in x-y", bodies, tuple(joints), gravity=(0.0, -9.81, 0.0))
 
 
 MACHINES = [(spatial, kind, links) for kind in KINDS for links in ("rigid", "flexible")]
@@ -65,21 +26,6 @@ NAMES = [f"{kind} {links} {build.__name__}" for build, kind, links in MACHINES]
 
 def cut(build, kind, links):
     return Cut(build(kind, links), "cut", is_planar=build is flat)
-
-
-def some_state(model, seed):
-    """Anything but rest; small in the modes."""
-    rng = np.random.default_rng(seed)
-    q, v = model.q0.copy(), rng.normal(size=len(model.v0))
-    for link in model.links:
-        if link.joint.row.has_plain_rates:
-            q[link.q_slice] += 0.3 * rng.normal(size=len(q[link.q_slice]))
-        elif link.joint.kind == "spherical":
-            four = rng.normal(size=4)
-            q[link.q_slice] = four / np.linalg.norm(four)
-        q[link.q_modes] = 5e-3 * rng.normal(size=len(q[link.q_modes]))
-        v[link.v_modes] *= 0.1
-    return q, v
 
 
 @pytest.mark.parametrize(("build", "kind", "links"), MACHINES, ids=NAMES)

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from test_cut_joints import beam, flat, solid, some_state, spatial
 
 import pliant
-from cut_joints import Cut
+from cut_joints import Cut, beam, flat, solid, some_state, spatial
 from pliant import (
     Base,
     Body,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_flexible_trees import random_tree
 
 import pliant
+from flexible_models import random_tree
 from pliant import ModelError
 from random_models import Twin, advance, derivatives, largest, pinocchio, random_cases, random_state, time_scale
 from zoo import ZOO

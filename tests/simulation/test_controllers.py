@@ -8,18 +8,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import Body, Controller, Frame, Joint, Model, Output, Rod
-
-MASS, PERIOD = 2.0, 0.1
-
-
-def slider(law, start=(1.0, 0.3), **options):
-    """A double integrator: one mass on a rail without friction or gravity."""
-    return Model(
-        "slider", gravity=(0, 0, 0), bodies=(Body("mass", MASS, inertia=(1, 1, 1)),),
-        joints=(Joint("rail", "prismatic", "mass", q0=start[0], v0=start[1]),),
-        controllers=(Controller("servo", **{"period": PERIOD, "joints": ("rail",), "function": law} | options),),
-    )  # fmt: skip
+from controlled_models import MASS, PERIOD, slider, two_joints
+from pliant import Body, Controller, Joint, Model
 
 
 def pushed(x, v, force, h):
@@ -168,21 +158,6 @@ def test_held_commands_change_at_their_instants_only():
     expected = np.maximum(np.floor((t - 0.25) / PERIOD + 1e-9) + 1.0, 0.0)
     assert np.array_equal(held, expected)
     assert set(np.unique(held)) == {0.0, *range(1, 9)}
-
-
-def two_joints(law, **options):
-    options = {"period": 0.01, "joints": ("shoulder", "elbow"), "function": law} | options
-    return Model(
-        "arm", gravity=(0, -9.81, 0),
-        bodies=(Body("upper", 1.0, shape=Rod(0.5)), Body("lower", 1.0, shape=Rod(0.4))),
-        joints=(
-            Joint("shoulder", "revolute", "upper", q0=-1.0),
-            Joint("elbow", "revolute", "lower", parent=Frame("upper", (0.5, 0, 0))),
-        ),
-        frames=(Frame("lower", (0.4, 0, 0), name="tip"),),
-        outputs=(Output("tip", "tip", "position"), Output("load", "shoulder", "reaction")),
-        controllers=(Controller("servo", **options),),
-    )  # fmt: skip
 
 
 def test_commands_by_joint_name_are_those_in_order():

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_controllers import slider, two_joints
 
 import pliant
+from controlled_models import slider, two_joints
 from pliant import Controller, ModelError, machine
 from pliant.simulation import piles
 from pliant.simulation import recorder as recorded

@@ -3,51 +3,22 @@
 tests/data/flexible-body-vectors.json is a copy of specs/0-flexible-body-vectors.json, the test data of
 specs/0-flexible-body.md; the formulas below are those of its sections 4 and 5."""
 
-import json
-
 import numpy as np
 import pytest
 
-from paths import DATA
+from flexible_models import CASES, NAMES, close, stored_beam, stored_state
 from pliant.beams.families import beam_shapes
 from pliant.beams.integrals import body_tables, point_values
 from pliant.beams.piece_basis import gauss
 from pliant.beams.sampling import shortening
-from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass, Rectangle, TaperedSection
+from pliant.model.flexible import Beam, Bending, GivenSection, Material, PointMass, Rectangle, TaperedSection
 from pliant.model.sections import beam_values
 
-VECTORS = json.loads((DATA / "flexible-body-vectors.json").read_text())
-CASES = VECTORS["cases"]
-NAMES = [f"{case['coupling']}-{case['rotary']}" for case in CASES]
 EX, EY, EZ = np.eye(3)
 
 
 def cross(a):
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
-
-
-def stored_beam(coupling, rotary):
-    """The beam of the stored vectors, by its stiffnesses."""
-    data, E, G = VECTORS["beam"], 1e5, 1e4
-    section = GivenSection(data["EA"] / E, data["EIy"] / E, data["EIz"] / E, torsion_constant=data["GJ"] / G)
-    lump = data["axis_lump"]
-    return Beam(
-        "boom",
-        data["L"],
-        Material(E, 1.0, shear_modulus=G),
-        section,
-        bending_y=2,
-        bending_z=1,
-        stretch=1,
-        torsion=1,
-        theory="euler-bernoulli",
-        coupling=coupling,
-        rotary=rotary,
-        damping=Damping(stiffness_time=data["beta"]),
-        point_masses=(PointMass(lump["mass"], lump["x"]),),
-        mass_per_length=data["rhoA"],
-        rotary_inertia=data["rhoI"],
-    )
 
 
 def components(tables, d, e):
@@ -145,14 +116,6 @@ def direct_matrices(beam, d, e, w):
             M += turn.T @ inertia @ turn
             h[3:6] += np.cross(w, inertia @ (w + A @ e))
     return M, h
-
-
-def close(found, wanted, tolerance):
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
-
-
-def stored_state():
-    return (np.array(VECTORS["state"][key]) for key in ("d", "e", "w"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from test_integrators import drive, fixed, in_pairs, pendulum, reference, slope, spin
 
 import pliant
+from integrator_runs import drive, fixed, in_pairs, pendulum, reference, slope, spin
 from paths import DATA
 from pliant.cases.case import all_cases
 from pliant.engine.prepared import Prepared
