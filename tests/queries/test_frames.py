@@ -9,7 +9,7 @@ import pliant
 from flexible_models import random_tree
 from pliant import ModelError
 from random_models import Twin, advance, derivatives, largest, pinocchio, random_cases, random_state, time_scale
-from zoo import ZOO
+from zoo import TREES
 
 CASES = {case.name: case for case in random_cases()}
 TIGHT = 1e-12  # relative: rounding over at most 8 bodies leaves three digits above
@@ -94,12 +94,13 @@ def test_jacobian_rate_is_the_difference_of_the_velocity_while_vdot_vanishes(nam
         assert largest(found - rate) < 1e-8 * (1.0 + largest(rate))
 
 
-@pytest.mark.parametrize("name", [*ZOO, *FLEXIBLE])
+# of a mechanism inverse_dynamics gives forces of motors: test_loops.py
+@pytest.mark.parametrize("name", [*TREES, *FLEXIBLE])
 def test_a_load_pushes_the_velocities_with_the_transposed_jacobian(name):
     """inverse_dynamics with a load F at a frame needs J^T F less: power F . velocity, modes included."""
     from dataclasses import replace
 
-    model = {**ZOO, **FLEXIBLE}[name]
+    model = {**TREES, **FLEXIBLE}[name]
     model = model() if callable(model) else model
     frame = frames_of(model)[0]
     q, v, vdot, _ = state_of(model, 2)

@@ -28,6 +28,7 @@ from pliant import (
     Table,
 )
 from pliant.methods import FORMULATIONS, INTEGRATORS
+from zoo import ZOO, supporting
 
 FORMULATION_NAMES = [row.name for row in FORMULATIONS]
 TIGHT = {"rtol": 1e-12, "atol": 1e-14}
@@ -111,6 +112,19 @@ def test_every_pair_of_methods_moves_the_arm_alike(formulation, integrator):
     reference, _ = pliant.simulate(model, 5.0, **TIGHT).at(5.0)
     q, _ = pliant.simulate(model, 5.0, formulation=formulation, integrator=integrator, rtol=1e-9, atol=1e-12).at(5.0)
     assert q == pytest.approx(reference, abs=1e-8)
+
+
+@pytest.mark.parametrize("formulation", FORMULATION_NAMES)
+@pytest.mark.parametrize("integrator", [row.name for row in INTEGRATORS if "adaptive" in row.supports])
+@pytest.mark.parametrize("name", ["four_bar", "flexible_four_bar", "spatial_linkage", "pressed_foot", "sliding_puck"])
+def test_every_pair_of_methods_moves_loops_and_contacts_alike(name, integrator, formulation):
+    if formulation not in supporting(ZOO[name]):
+        pytest.skip("not for flexible links")
+    options = {"formulation": formulation, "integrator": integrator, "rtol": 1e-9, "atol": 1e-12}
+    found, wanted = pliant.simulate(ZOO[name], 0.3, **options), pliant.simulate(ZOO[name], 0.3, rtol=1e-11, atol=1e-13)
+    assert found.is_ok
+    assert found.q[-1] == pytest.approx(wanted.q[-1], abs=1e-7)
+    assert found.audit["energy_residual"] < 1e-8
 
 
 def test_fixed_step_rk4_converges_to_the_same_motion():

@@ -1,15 +1,21 @@
-"""Small named models, each with the reason why it is here. Tests run every formulation over all of them."""
+"""Small named models, each with the reason why it is here. Tests run every formulation over all of them.
+
+TREES: those without loops, for what is not defined, or not so, where velocities depend on each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pliant.methods import FORMULATIONS
 from pliant.model.attitudes import AxisAngle
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
+from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass
 from pliant.model.joints import Joint, Limit
+from pliant.model.loops import Loop
 from pliant.model.model import Base, Load, Model
 from pliant.model.signals import Chirp, Constant, Cycloid, Sine, Table
 
@@ -390,6 +396,92 @@ def flexible_crane() -> Model:
         ),
     ]
     return Model(name="flexible crane", bodies=[mast, trolley, jib], joints=joints)
+
+
+def _four_bar(crank: Any, coupler: Any, rocker: Any, name: str) -> Model:
+    """Pivots 0.9 m apart; crank of 0.4 m, coupler of 0.8 m, rocker of 0.6 m, in x-y, as they meet at 1 rad."""
+    corner = 0.4 * np.array([np.cos(1.0), np.sin(1.0)])
+    span = np.array([0.9, 0.0]) - corner
+    distance = np.hypot(*span)
+    coupler_angle = np.arctan2(span[1], span[0]) + np.arccos((distance**2 + 0.8**2 - 0.6**2) / (1.6 * distance))
+    tip = corner + 0.8 * np.array([np.cos(coupler_angle), np.sin(coupler_angle)])
+    rocker_angle = float(np.arctan2(tip[1], tip[0] - 0.9))
+    joints = [
+        Joint(name="motor", kind="revolute", child="crank", q0=1.0, damping=0.05),
+        Joint(
+            name="knee", kind="revolute", parent=_on("crank", 0.4, 0, 0), child="coupler", q0=float(coupler_angle - 1.0)
+        ),
+        Joint(name="pivot", kind="revolute", parent=_on("world", 0.9, 0, 0), child="rocker", q0=rocker_angle),
+    ]
+    pin = Loop("pin", "revolute", first=_on("rocker", 0.6, 0, 0), second=_on("coupler", 0.8, 0, 0))
+    return Model(name=name, bodies=[crank, coupler, rocker], joints=joints, loops=[pin], gravity=(0.0, -9.81, 0.0))
+
+
+@_exhibit
+def four_bar() -> Model:
+    """One closed loop in the plane, of which one velocity is free: forces of closure in every equation."""
+    return _four_bar(_rod("crank", 0.4, 0.8), _rod("coupler", 0.8, 1.0), _rod("rocker", 0.6, 0.9), "four-bar")
+
+
+@_exhibit
+def flexible_four_bar() -> Model:
+    """A coupler that bends, and a loop that pulls at its end: forces of closure on modes."""
+    coupler = _beam("coupler", 0.8, bending_y=2, damping=Damping(stiffness_time=1e-3))
+    return _four_bar(_rod("crank", 0.4, 0.8), coupler, _rod("rocker", 0.6, 0.9), "flexible four-bar")
+
+
+@_exhibit
+def spatial_linkage() -> Model:
+    """Loops of other kinds in space: a coupler between two cranks on ball joints, kept from rolling by a thin rod."""
+    tip = np.array([0.9 + 0.6 * np.cos(2.5), 0.8 + 0.6 * np.sin(2.5), 0.0])
+    joints = [
+        Joint(name="crank", kind="revolute", child="left", axis=(0, 1, 0.5), damping=0.1),
+        Joint(name="ball", kind="spherical", parent=_on("left", 0.6, 0, 0), child="coupler"),
+        Joint(name="swing", kind="revolute", parent=_on("world", 0.9, 0.8, 0), child="right", q0=2.5),
+    ]
+    coupler = Body(name="coupler", mass=1.2, com=(-0.05, 0.55, 0.03), inertia=(0.15, 0.03, 0.16))
+    loops = [
+        Loop("socket", "spherical", first=_on("right", 0.6, 0, 0), second=_on("coupler", *(tip - (0.6, 0.0, 0.0)))),
+        Loop(
+            "stay",
+            "distance",
+            first=_on("world", 0.3, 0.4, 1.0),
+            second=_on("coupler", 0.2, 0.4, 0.1),
+            length=float(np.hypot(0.5, 0.9)),
+        ),
+    ]
+    bodies = [_rod("left", 0.6, 0.7), coupler, _rod("right", 0.6, 0.8)]
+    return Model(name="spatial linkage", bodies=bodies, joints=joints, loops=loops)
+
+
+@_exhibit
+def pressed_foot() -> Model:
+    """A leg on a rail, its foot pressed into soft ground at the start: a contact force in every equation."""
+    joints = [
+        Joint(name="rail", kind="prismatic", child="hip", axis=(0, 0, 1), q0=0.55),
+        Joint(
+            name="knee", kind="revolute", parent="hip", child="shin", axis=(0, 1, 0), q0=1.3, stiffness=80.0, rest=1.3
+        ),
+    ]
+    ground = Contact(
+        "ground", NormalLaw("kelvin-voigt", 400.0, damping=8.0), points=(_on("shin", 0.6, 0, 0),), rests=True
+    )
+    bodies = [Body(name="hip", mass=1.0), _rod("shin", 0.6, 0.8)]
+    return Model(name="pressed foot", bodies=bodies, joints=joints, contacts=[ground])
+
+
+@_exhibit
+def sliding_puck() -> Model:
+    """A floating body slides down a slope on three points, with friction smooth in speed."""
+    base = Base("floating", (0.0, 0.0, -0.0025), (0.0, 0.0, 0.0, 1.0), (0.5, 0.2, 0.0), (0.0, 0.0, 1.0))
+    feet = [_on("puck", 0.1, 0, 0), _on("puck", -0.06, 0.08, 0), _on("puck", -0.06, -0.08, 0)]
+    normal, friction = NormalLaw("kelvin-voigt", 2000.0, damping=15.0), Friction("tanh", 0.1, sharpness=10.0)
+    slope = Contact("slope", normal, Plane(), feet, friction, rests=True)
+    puck = Body(name="puck", mass=1.5, com=(0.0, 0.0, 0.03), inertia=(0.01, 0.012, 0.015))
+    return Model(name="sliding puck", bodies=[puck], base=base, contacts=[slope], gravity=(1.0, 0.2, -9.7))
+
+
+TREES = {name: model for name, model in ZOO.items() if not model.loops}
 
 
 def needs(model: Model) -> frozenset[str]:

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from pliant.engine.prepared import Prepared
+from pliant.mechanisms.assembly import assemble
+from pliant.mechanisms.motion import loop_wrenches
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
@@ -44,6 +46,9 @@ class Instant:
         self.model = model or ZOO[name]
         self.handle = Prepared(self.model, formulation)
         self.q, self.v, self.vdot, self.tau = random_state(self.model, np.random.default_rng([seed, len(name)]))
+        if self.model.loops:
+            near = advance(self.model, self.model.q0, 0.2 * self.v, 0.0 * self.v, 1.0)
+            self.q, self.v = assemble(self.model, near, self.v)
         self.handle.start_phase(np.concatenate([self.q, self.v, np.zeros(int(self.handle.system.world[0].n_z))]))
 
     @property
@@ -115,9 +120,46 @@ def test_mass_matrix_times_acceleration_plus_bias_is_force(name: str, formulatio
     vdot = x.forward()
     drives = np.where(x.driven, x.handle.work.dofs.drive, 0.0)
     carried = x.handle.work.dofs.tau - x.tau
-    external = _generalised_loads(x)
+    external = _generalised_loads(x) + _generalised(x, _contact_wrenches(x))
+    closure = _generalised(x, _closure_wrenches(x))
     M, h = x.handle.equations(x.q, x.v)
-    assert largest(M @ vdot + h - (x.tau + carried + external + drives)) < TIGHT * x.terms(vdot)
+    scale = x.terms(vdot) + largest(closure)
+    assert largest(M @ vdot + h - (x.tau + carried + external + drives + closure)) < TIGHT * scale
+
+
+# (row of a frame, force, couple) in world axes, at the origin of the frame
+Wrench = tuple[int, np.ndarray, np.ndarray]
+
+
+def _generalised(x: Instant, wrenches: list[Wrench]) -> np.ndarray:
+    """Force times velocity and couple times spin of their frames, under unit velocities."""
+    total = np.zeros(len(x.v))
+    for j, unit in enumerate(np.eye(len(x.v)) if wrenches else ()):
+        frames = frames_of(x.handle, x.q, unit)
+        total[j] = sum(force @ frames.velocity[k] + couple @ frames.spin[k] for k, force, couple in wrenches)
+    return total
+
+
+def _contact_wrenches(x: Instant) -> list[Wrench]:
+    """On every body, as the last evaluation gathered them: no model here has both contacts and loads."""
+    if not x.model.contacts:
+        return []
+    frames, bodies = frames_of(x.handle, x.q, x.v), x.handle.work.bodies
+    return [(i, frames.R[i] @ body.f, frames.R[i] @ body.n) for i, body in enumerate(bodies)]
+
+
+def _closure_wrenches(x: Instant) -> list[Wrench]:
+    """On the second frame of every loop, and the same backwards on the first, as the last evaluation left them."""
+    if not x.model.loops:
+        return []
+    found, loops = [], loop_wrenches(x.handle)
+    frames = frames_of(x.handle, x.q, x.v)
+    for row, wrench in zip(x.handle.system.loops, loops.values(), strict=True):
+        first, second = int(row.first), int(row.second)
+        force, couple = frames.R[second] @ wrench[:3], frames.R[second] @ wrench[3:]
+        back = couple + np.cross(frames.p[second] - frames.p[first], force)
+        found += [(second, force, couple), (first, -force, -back)]
+    return found
 
 
 def _generalised_loads(x: Instant) -> np.ndarray:
@@ -210,7 +252,8 @@ def _stop_force(limit: object, q: float, v: float) -> float:
 @every_pair
 def test_forward_after_inverse_is_the_identity(name: str, formulation: str, seed: int) -> None:
     x = Instant(name, seed, formulation)
-    wanted = np.where(x.driven, x.forward(), x.vdot)
+    # a mechanism is asked for an acceleration that it can have
+    wanted = np.where(x.driven | bool(x.model.loops), x.forward(), x.vdot)
     x.tau = x.inverse(wanted)
     assert largest(x.forward() - wanted) < TIGHT * max(largest(wanted), largest(x.tau))
 
@@ -218,11 +261,13 @@ def test_forward_after_inverse_is_the_identity(name: str, formulation: str, seed
 @every_state
 @every_pair
 def test_inverse_after_forward_is_the_identity(name: str, formulation: str, seed: int) -> None:
-    """Where motions are prescribed, inverse dynamics finds tau plus the force of the drive."""
+    """Where motions are prescribed, inverse dynamics finds tau plus the force of the drive; of a mechanism, what its
+    tree needs: tau plus the forces of closure."""
     x = Instant(name, seed, formulation)
     vdot = x.forward()
-    wanted = x.tau + np.where(x.driven, x.handle.work.dofs.drive, 0.0)
-    assert largest(x.inverse(vdot) - wanted) < TIGHT * x.terms(vdot)
+    closure = _generalised(x, _closure_wrenches(x))
+    wanted = x.tau + np.where(x.driven, x.handle.work.dofs.drive, 0.0) + closure
+    assert largest(x.inverse(vdot) - wanted) < TIGHT * (x.terms(vdot) + largest(closure))
 
 
 @every_state
@@ -308,6 +353,9 @@ def test_base_reaction_is_rate_of_momentum_minus_external_forces(name: str, form
     for point, force, couple in _world_loads(x):
         total += np.concatenate([force, np.cross(point, force) + couple])
     bodies = frames_of(x.handle, x.q, x.v)
+    for k, force, couple in _contact_wrenches(x) + _closure_wrenches(x):
+        if x.handle.system.frames[k].body >= 0:
+            total += np.concatenate([force, np.cross(bodies.p[k], force) + couple])
     for i, link in enumerate(x.model.links):
         if link.parent < 0:
             force, moment = bodies.R[i] @ reactions[i, :3], bodies.R[i] @ reactions[i, 3:]
