@@ -126,8 +126,8 @@ def contact_times() -> str:
     e = bounces()[1].numbers[0]["requested"]
     return paragraph(f"""Over the depth, the force goes up one way and comes back on a lower one; the area between is
         the energy lost. The laws with X begin and end at zero force. `kelvin-voigt` begins with a jump. Damping makes
-        the contact longer ({times["hertz"]:.2f} ms for `hertz`, {times["exact"]:.2f} ms for `exact` at e = {e:g} with the
-        default ball) and the depth smaller. Without damping and with n = 3/2 the time is
+        the contact longer ({times["hertz"]:.2f} ms for `hertz`, {times["exact"]:.2f} ms for `exact` at e = {e:g} with
+        the default ball) and the depth smaller. Without damping and with n = 3/2 the time is
         3.21807 (m^2/(K^2 v))^(1/5).""")
 
 

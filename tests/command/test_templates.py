@@ -1,30 +1,24 @@
 """pliant new: every kind runs at once and says what it is; nothing is written over."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 import pliant
+from command_line import pliant_command
 from pliant.command.templates import KINDS, write_starter
 from pliant.errors import ModelError
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def command(*words, cwd):
-    words = [sys.executable, "-m", "pliant", *words]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
-
-
 @every_kind
 def test_starter_runs_as_it_is_written(kind, tmp_path):
-    done = command("new", "mine.toml", "--kind", kind, cwd=tmp_path)
+    done = pliant_command("new", "mine.toml", "--kind", kind, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "pliant run mine.toml" in done.stdout
     assert "pliant run mine.toml" in (tmp_path / "mine.toml").read_text()
-    done = command("run", "mine.toml", cwd=tmp_path)
+    done = pliant_command("run", "mine.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads((tmp_path / "pliant-out" / "mine" / "summary.json").read_text())
     assert summary["status"] == "done"
@@ -49,7 +43,7 @@ def test_starter_shows_what_its_kind_promises(kind, tmp_path):
 
 def test_file_that_is_there_stays(tmp_path):
     (tmp_path / "robot.toml").write_text("mine")
-    done = command("new", cwd=tmp_path)
+    done = pliant_command("new", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         "pliant: robot.toml: this file is there already and stays as it is; name another one, or remove it\n"
@@ -73,9 +67,9 @@ def test_starter_that_cannot_be_is_refused(name, kind, expected, tmp_path):
 
 
 def test_starter_makes_its_folder_or_says_why_not(tmp_path):
-    assert command("new", "a/b/robot.toml", cwd=tmp_path).returncode == 0
+    assert pliant_command("new", "a/b/robot.toml", cwd=tmp_path).returncode == 0
     assert (tmp_path / "a" / "b" / "robot.toml").exists()
-    done = command("new", "a/b/robot.toml/x.toml", cwd=tmp_path)
+    done = pliant_command("new", "a/b/robot.toml/x.toml", cwd=tmp_path)
     assert done.returncode == 2
     assert "FILE a/b/robot.toml" in done.stderr
     assert "Traceback" not in done.stderr

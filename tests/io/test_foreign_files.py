@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
+from command_line import Done, pliant_command
 from paths import EXAMPLES
 from pliant import Body, Controller, Joint, Model, Rod
 from pliant.errors import ModelError
@@ -47,10 +46,8 @@ def robot(tmp_path: Path) -> Path:
     return folder / "arm.toml"
 
 
-def command(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A pliant command; the timeout is for what would hang."""
-    script = [sys.executable, "-m", "pliant", *map(str, words)]
-    return subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=120)
+def command(*words: str | Path, folder: Path) -> Done:
+    return pliant_command(*map(str, words), cwd=folder)
 
 
 def refused(path: Path, *words: str, **options: object) -> str:
@@ -177,7 +174,7 @@ def test_a_model_is_not_saved_with_code_that_would_not_be_run(tmp_path: Path) ->
         [Joint("elbow", "revolute", "link")],
         controllers=[Controller("servo", 0.1, ["elbow"], far_law)],
     )
-    with pytest.raises(ModelError, match=r"servo.*test_files\.py.*save the model beside it"):
+    with pytest.raises(ModelError, match=r"servo.*test_foreign_files\.py.*save the model beside it"):
         pliant.save_model(model, tmp_path / "arm.toml")
 
 

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import pliant
+from command_line import pliant_command
 from pliant import ModelError, SimulationError, files
 from pliant.command.job import prepare_job, run_job
 from pliant.files import whole_file, whole_set, write_whole
@@ -140,22 +141,14 @@ COMMANDS = {
     "schema": ["schema", "--out", "DIR/schema.json"],
     "modes": ["modes", "--out", "DIR"],
 }  # fmt: skip
-LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-from pliant.command.cli import main
-del sys.argv[1]
-main()
-"""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_on_a_full_disk_ends_with_one_sentence_and_exit_code_1(name, tmp_path):
     arguments = [word.replace("DIR", str(tmp_path)) for word in COMMANDS[name]]
-    limit = "200" if name != "export" else "7000000"  # room for the page, not for the table
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, limit, *arguments], capture_output=True, text=True, timeout=300, check=False
-    )
+    # room for the page, not for the table
+    with full_disk(200 if name != "export" else 7_000_000):
+        done = pliant_command(*arguments)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("pliant: ")
     assert done.stderr.count("\n") == 1, done.stderr

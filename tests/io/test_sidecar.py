@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pliant
+from command_line import pliant_command
 from paths import EXAMPLES, ROBOTS
 from pliant import Beam, Circle, Frame, Material, RoundTube
 from pliant.errors import ModelError
@@ -183,14 +182,10 @@ def test_a_model_file_without_robot_takes_no_settings(tmp_path: Path) -> None:
         pliant.load(EXAMPLES / "arm.toml", base="floating")
 
 
-def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "pliant", "run", *words], capture_output=True, text=True, cwd=cwd)
-
-
 def test_the_command_line_reaches_the_settings_and_the_options(tmp_path: Path) -> None:
     words = ("--set", "base=floating", "--set", "gravity=0,0,0", "--set", "inertia=keep", "--set", "duration=0.1")
     robot = ROBOTS / "solo12.urdf"
-    done = run(str(robot), *words, "--out", "here", cwd=tmp_path)
+    done = pliant_command("run", str(robot), *words, "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = (tmp_path / "here" / "summary.json").read_text()
     assert '"gravity": "0,0,0"' in summary
@@ -199,7 +194,7 @@ def test_the_command_line_reaches_the_settings_and_the_options(tmp_path: Path) -
 
 def test_a_wrong_setting_on_the_command_line_ends_with_a_message_and_no_folder(tmp_path: Path) -> None:
     for setting, words in (("bas=floating", "did you mean 'base'"), ("base=flying", '"flying" is not known')):
-        done = run(str(EXAMPLES / "lifter.urdf"), "--set", setting, "--out", "here", cwd=tmp_path)
+        done = pliant_command("run", str(EXAMPLES / "lifter.urdf"), "--set", setting, "--out", "here", cwd=tmp_path)
         assert done.returncode == 2
         assert words in done.stderr
         assert "Traceback" not in done.stderr

@@ -4,14 +4,13 @@ import dataclasses
 import json
 import math
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
+from command_line import pliant_command
 from pliant.errors import ModelError
 from pliant.lab import experiment, rod_hits
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
@@ -198,16 +197,13 @@ def test_a_very_stiff_elastic_rod_hits_like_a_rigid_one():
 # --- the command ------------------------------------------------------------------------------------------------
 
 
-def lab_command(*words):
-    done = [sys.executable, "-m", "pliant", "lab", "contact", *words]
-    return subprocess.run(done, capture_output=True, text=True, check=False)
-
-
 SMALL = ("laws=hertz,exact", "friction_laws=stiction,lugre", "sweep=2", "belt_time=4", "angles=60")
 
 
 def test_command_writes_page_numbers_and_picture(tmp_path):
-    done = lab_command(*(word for text in SMALL for word in ("--set", text)), "--out", str(tmp_path))
+    done = pliant_command(
+        "lab", "contact", *(word for text in SMALL for word in ("--set", text)), "--out", str(tmp_path)
+    )
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "restitution.svg", "summary.json"]
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -267,7 +263,7 @@ def test_mistakes_are_refused(text, words):
 
 
 def test_mistakes_exit_with_2(tmp_path):
-    done = lab_command("--set", "mas=1", "--out", str(tmp_path / "out"))
+    done = pliant_command("lab", "contact", "--set", "mas=1", "--out", str(tmp_path / "out"))
     assert done.returncode == 2
     assert "did you mean 'mass'" in done.stderr
     assert "Traceback" not in done.stderr

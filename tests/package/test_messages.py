@@ -1,8 +1,6 @@
 """Mistakes that no other test makes, each made to happen: the message says where, what was found, what to do."""
 
 import errno
-import subprocess
-import sys
 from dataclasses import replace
 from unittest import mock
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant
+from command_line import pliant_command
 from paths import EXAMPLES
 from pliant import Body, Controller, Joint, Model, Rod
 from pliant.errors import ModelError
@@ -152,11 +151,6 @@ def test_message_says_where_what_and_what_to_do(make, expected, tmp_path):
 # --- the command line ---------------------------------------------------------------------------------------------
 
 
-def command(*words, cwd):
-    words = [sys.executable, "-m", "pliant", *words]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
-
-
 def folder_with_mistakes(folder):
     """Files of all sorts, none of which is a model."""
     (folder / "bad.toml").write_text('name = "arm"\nbodies = [\n')
@@ -212,7 +206,7 @@ COMMANDS = [
 def test_command_exits_with_2_and_one_clear_line(words, expected, tmp_path):
     folder_with_mistakes(tmp_path)
     before = sorted(tmp_path.rglob("*"))
-    done = command(*words, cwd=tmp_path)
+    done = pliant_command(*words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     for word in expected:
