@@ -5,13 +5,8 @@ every closure, against the one equation of its motion.
 
 A run passes with errors that fall with the tolerance (stiffness, step); every row it has is right."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from four_bars import run_four_bars
 

@@ -3,14 +3,11 @@
 FRICTION_TRIALS: how many models of each kind (default 20 000 chains, a tenth of rods and boxes)."""
 
 import os
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
 import friction_models
 import pliant
 from pliant import AccuracyWarning

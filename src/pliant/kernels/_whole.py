@@ -13,7 +13,7 @@ import numba
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 
-KNOWN = ("0.68",)  # for which tests/test_jit.py has passed
+KNOWN = ("0.68",)  # for which tests/kernels/test_jit.py has passed
 IS_KNOWN = numba.__version__.rpartition(".")[0] in KNOWN
 
 _finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env

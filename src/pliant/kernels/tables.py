@@ -2,7 +2,7 @@
 
 Passed as tuples, their two dozen arrays would be copied at every call and unboxed at every entry from Python. A Table
 is an address of the arrays' descriptors; `system.bodies` in a kernel reads one of them. Kernel code looks the same with
-the plain tuples of NUMBA_DISABLE_JIT=1. (The descriptor is numba's: see tests/test_jit.py.)"""
+the plain tuples of NUMBA_DISABLE_JIT=1. (The descriptor is numba's: see tests/kernels/test_jit.py.)"""
 
 from typing import Any
 

@@ -1,0 +1,207 @@
+"""Writes the figures that README.md and the pages of docs/ quote: each comes from a run, none is written by hand.
+
+python docs/build.py            run everything, write the quoted figures and the pictures of README.md and contact.md
+python docs/build.py README     only the figures of README.md
+
+A quoted figure stands in a paragraph or a table between two lines,
+
+    <!-- figures: NAME -->
+    <!-- end of figures -->
+
+and is what the function NAME below returns, so edit the words there. Numbers are rounded as far as any machine agrees;
+what is rounding itself is quoted as a bound that holds everywhere (`below`). tests/docs/test_figures.py runs all of
+them. The gallery has a command of its own: docs/gallery/build.py."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pliant
+from pliant.cases.case import all_cases
+from pliant.lab.bounce import BOUNCE, CLOSE, SHOWN
+from pliant.lab.contact import contact_lab, resolve, write_contact_lab
+from pliant.lab.experiment import perform
+from pliant.lab.rod_hits import ROD_HITS
+from pliant.view.picture.robot import write_picture
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+PICTURES = DOCS / "pictures"
+WIDTH = 120
+BLOCK = re.compile(r"^<!-- figures: ([\w-]+) -->\n(.*?)^<!-- end of figures -->$", re.MULTILINE | re.DOTALL)
+
+
+def below(value: float, bound: float) -> str:
+    """A bound, held against what a run gives."""
+    if not abs(value) < bound:
+        raise SystemExit(f"{value:g} is not below {bound:g}, as the text says")
+    return f"{bound:.0e}".replace("e-0", "e-")
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a`, `b` and `c`"""
+    *most, last = [f"`{word}`" for word in words]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    return textwrap.fill(" ".join(text.split()), WIDTH, subsequent_indent=indent, break_on_hyphens=False) + "\n"
+
+
+# --- README.md ----------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def chain() -> tuple[pliant.Result, dict[str, float]]:
+    """`pliant run falling-chain`."""
+    case = all_cases()["falling-chain"]
+    settings = case.resolve({})
+    result = pliant.simulate(case.build(settings), **case.usual_options(settings))
+    return result, case.figures(result)
+
+
+def falling_chain() -> str:
+    result, figures = chain()
+    energy = below(result.audit["energy_residual"], 1e-9)
+    symmetry = below(figures["symmetry_error"], all_cases()["falling-chain"].figure_table["symmetry_error"].tolerance)
+    return paragraph(f"""*A free chain of elastic links falls on the ground: {len(result.contacts)} contacts in
+        {result.t[-1]:g} s, where each touchdown is two or three impacts in quick succession, because the links bend and
+        strike again. Energy closes to better than {energy}, the mirror symmetry holds to better than {symmetry} m.
+        Picture and figures by `pliant run falling-chain`.*""")
+
+
+# --- docs/contact.md ----------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def bounces() -> tuple[Any, Any]:
+    """Restitution, and loops of force over depth, of `pliant lab contact`."""
+    return perform((BOUNCE,), resolve({})).outcomes["bounce"]
+
+
+def delivered(law: str, e: float) -> float:
+    (found,) = (row for row in bounces()[0].numbers if row["law"] == law and row["requested"] == e)
+    return float(found["delivered"])
+
+
+def restitution() -> str:
+    numbers, rows = bounces()[0].numbers, bounces()[0].finding.rows
+    agreement = below(max(abs(row["difference"]) for row in numbers), 1e-9)
+    titles = ["law", *(f"delivered at e = {e:g}" for e in SHOWN), f"within {CLOSE} of e"]
+    lines = [" | ".join(titles), "|".join(["---"] * len(titles))]
+    for law, *_, where in rows:
+        values = [f"{delivered(law, e):.4f}".rstrip("0").rstrip(".") for e in SHOWN]
+        lines.append(" | ".join([f"`{law}`", *values, where]))
+    table = "".join(f"| {line} |\n" if "---" not in line else f"|{line}|\n" for line in lines)
+    return paragraph(f"The simulations agree with it to better than {agreement}.") + "\n" + table
+
+
+def soft_hits() -> str:
+    """What laws give back that are asked for hardly anything, and who is near e everywhere."""
+    numbers = bounces()[0].numbers
+    asked = sorted({row["requested"] for row in numbers})
+    laws = dict.fromkeys(row["law"] for row in numbers if row["law"] != "kelvin-voigt")  # it has no X
+    damped = [law for law in laws if delivered(law, asked[0]) < 0.95]
+    far = sorted((law for law in damped if delivered(law, 0.05) > 0.1), key=lambda law: -delivered(law, 0.05))
+    values = ", ".join(f"`{law}` {delivered(law, 0.05):.1f}" for law in far)
+    close = [law for law in damped if 1e-6 < max(abs(delivered(law, e) - e) for e in asked) <= 0.1]
+    return paragraph(
+        f"""- Where X stays finite as e goes to 0 the ball is never stopped: asked for 0.05, the laws give
+        back {values}.""",
+        "  ",
+    ) + paragraph(f"- Within 0.1 of e everywhere: {listed(close)}.", "  ")
+
+
+def contact_times() -> str:
+    times = {row["law"]: 1e3 * row["time"] for row in bounces()[1].numbers}
+    e = bounces()[1].numbers[0]["requested"]
+    return paragraph(f"""Over the depth, the force goes up one way and comes back on a lower one; the area between is
+        the energy lost. The laws with X begin and end at zero force. `kelvin-voigt` begins with a jump. Damping makes
+        the contact longer ({times["hertz"]:.2f} ms for `hertz`, {times["exact"]:.2f} ms for `exact` at e = {e:g} with
+        the default ball) and the depth smaller. Without damping and with n = 3/2 the time is
+        3.21807 (m^2/(K^2 v))^(1/5).""")
+
+
+def oblique_hits() -> str:
+    settings = resolve({})
+    (found,) = perform((ROD_HITS,), settings).outcomes["rod"]
+    worst = np.nanmax(np.abs(np.array([row["restitution"] for row in found.numbers]) - settings["restitution"]))
+    return paragraph(f"""A rod that hits the ground with one end does not keep e of the tip's normal speed exactly:
+        friction turns the rod as well, and that moves the tip along the normal. With the default rod it misses by up to
+        {worst:.2f}. An elastic rod (`--set modes=3`) misses by far more, for part of the energy goes into vibration.
+        The laws with bristles (`dahl`, `lugre`) need a way of mu_k N/sigma0 before they carry their full force; a hit
+        leaves them less, so with the usual sigma0 they hardly act in hits.""")
+
+
+# --- docs/integrators.md ------------------------------------------------------------------------------------------
+
+
+def radau_steps() -> str:
+    ratios = {}
+    for name in ("two-link-arm", "space-robot"):
+        model = pliant.load(name)
+        steps = [pliant.simulate(model, integrator=method).stats["steps"] for method in ("radau", "dop853")]
+        ratios[name] = steps[0] / steps[1]
+    found = ", ".join(f"{ratio:.0f} times as many on `{name}`" for name, ratio in ratios.items())
+    return paragraph(
+        f"On motion that is not stiff it needs more steps than `dop853`: {found}, with default tolerances."
+    )
+
+
+# --- pictures -----------------------------------------------------------------------------------------------------
+
+
+def draw() -> None:
+    """Pictures of README.md and docs/contact.md; those of the gallery come from its pages."""
+    write_picture(chain()[0], PICTURES / "falling-chain.svg")
+    with tempfile.TemporaryDirectory() as folder:
+        write_contact_lab(contact_lab(resolve({})), Path(folder))
+        (PICTURES / "restitution.svg").write_bytes((Path(folder) / "restitution.svg").read_bytes())
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "falling-chain": falling_chain,
+    "restitution": restitution,
+    "soft-hits": soft_hits,
+    "contact-times": contact_times,
+    "oblique-hits": oblique_hits,
+    "radau-steps": radau_steps,
+}
+
+
+def documents() -> list[Path]:
+    return [path for path in (*ROOT.glob("*.md"), *DOCS.glob("*.md")) if BLOCK.search(path.read_text(encoding="utf-8"))]
+
+
+def quoted(document: Path) -> dict[str, str]:
+    """What a document quotes, by the name of the figures."""
+    return dict(BLOCK.findall(document.read_text(encoding="utf-8")))
+
+
+def build(document: Path) -> None:
+    """Write the quoted figures of a document anew."""
+    text = document.read_text(encoding="utf-8")
+    for name, old in quoted(document).items():
+        if name not in FIGURES:
+            raise SystemExit(f"{document.name}: no figures {name!r}; docs/build.py has {', '.join(FIGURES)}")
+        new = FIGURES[name]()
+        text = text.replace(f"<!-- figures: {name} -->\n{old}", f"<!-- figures: {name} -->\n{new}")
+        print(f"{document.name}: {name}" + ("" if old == new else ", changed"))
+    document.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for chosen in documents():
+        if not sys.argv[1:] or chosen.stem in sys.argv[1:]:
+            build(chosen)
+    if not sys.argv[1:]:
+        draw()
