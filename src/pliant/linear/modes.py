@@ -39,7 +39,7 @@ EPS = float(np.finfo(float).eps)
 class Modes:
     """Small free motions: x_k exp(lambda_k t) about (q, v), by rising frequency; of a conjugate pair one stands for both.
 
-    shapes: columns, one row per model.velocities, the largest entry (rad, or per size of the model) is 1."""
+    shapes: columns, one row per model.velocities, the largest entry is 1 rad or the model's size."""
 
     model: Model
     q: Array
