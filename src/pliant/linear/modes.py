@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +84,21 @@ class Modes:
         return [
             (str(k + 1), f"{w:.10g}", f"{f:.8g}", f"{zeta:.4g}", self.mostly(k)) for k, (w, f, zeta) in enumerate(rows)
         ]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers, for files: of every mode its frequency, damping ratio, eigenvalue and shape."""
+        rows = []
+        for k, value in enumerate(self.eigenvalues):
+            shape = {
+                name: [float(entry.real), float(entry.imag)]
+                for name, entry in zip(self.model.velocities, self.shapes[:, k], strict=True)
+            }
+            facts = (self.frequencies[k], self.hertz[k], self.damping_ratios[k], value.real, value.imag)
+            names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
+            rows.append({**dict(zip(names, map(float, facts), strict=True)), "shape": shape})
+        state = {"q": self.q.tolist(), "v": self.v.tolist(), "t": self.t}
+        return {"model": self.model.name, "state": state, "modes": rows}
 
     def motion(self, k: int, phase: ArrayLike, amplitude: float = 0.1) -> Array:
         """q of mode k at phases [rad] of its vibration, (phases, n_q); amplitude: of its largest entry."""
