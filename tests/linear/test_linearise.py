@@ -59,7 +59,9 @@ def arm(**more):
 
 def test_a_pendulum_is_its_closed_form():
     angle, rate, damping = 0.3, 0.2, 0.07
-    found = pliant.linearise(pendulum(damping=damping), [angle - np.pi / 2], [rate], inputs=["hinge", "tip.fx", "tip.mz"])
+    found = pliant.linearise(
+        pendulum(damping=damping), [angle - np.pi / 2], [rate], inputs=["hinge", "tip.fx", "tip.mz"]
+    )
     # (1/3) a'' = -(g/2) sin a - c a' + u + F cos a
     assert np.allclose(found.A, [[0, 1], [-1.5 * 9.81 * np.cos(angle), -3 * damping]], rtol=0, atol=1e-10)
     assert np.allclose(found.B, [[0, 0, 0], [3, 3 * np.cos(angle), 3]], rtol=0, atol=1e-12)
@@ -173,7 +175,9 @@ def test_what_sticks_takes_no_part():
 
 
 def test_a_pressed_contact_is_a_spring():
-    ground = Contact("ground", NormalLaw("hertz", stiffness=1e7), plane=Plane(normal=(0, 0, 1)), points=["ball"], rests=True)
+    ground = Contact(
+        "ground", NormalLaw("hertz", stiffness=1e7), plane=Plane(normal=(0, 0, 1)), points=["ball"], rests=True
+    )
     model = Model(
         "rest", bodies=[Body("ball", mass=2.0, inertia=(1, 1, 1))], joints=[Joint("z", "prismatic", "ball")],
         contacts=[ground],

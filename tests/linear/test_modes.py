@@ -39,7 +39,14 @@ def test_a_motion_that_nothing_holds_has_frequency_zero():
 
 
 def test_a_cantilever_vibrates_as_its_own_modes():
-    beam = Beam("beam", length=1.0, material=STEEL, section=Rectangle(0.02, 0.01), bending_y=Bending(modes=4), theory="timoshenko")
+    beam = Beam(
+        "beam",
+        length=1.0,
+        material=STEEL,
+        section=Rectangle(0.02, 0.01),
+        bending_y=Bending(modes=4),
+        theory="timoshenko",
+    )
     found = pliant.modes(Model("cantilever", gravity=(0, 0, 0), bodies=[beam]))
     from pliant.beams.families import bending_modes
 
@@ -92,7 +99,14 @@ def test_left_to_itself_it_is_about_rest():
 
 
 def test_a_free_beam_keeps_its_six_rigid_motions():
-    beam = Beam("beam", length=1.0, material=STEEL, section=Rectangle(0.02, 0.01), bending_y=Bending(modes=3), bending_z=Bending(modes=3))
+    beam = Beam(
+        "beam",
+        length=1.0,
+        material=STEEL,
+        section=Rectangle(0.02, 0.01),
+        bending_y=Bending(modes=3),
+        bending_z=Bending(modes=3),
+    )
     tip = Body("tip", mass=0.5, inertia=(1e-3, 1e-3, 1e-3))
     model = Model(
         "free", gravity=(0, 0, 0), bodies=[beam, tip], base=Base("floating"),

@@ -129,9 +129,8 @@ class OperatingPoint:
         open_loops = self.loops.open_loops(self.q)
         if open_loops:
             name, size, is_angle = open_loops[0]
-            raise ModelError(
-                f"q: loop {name!r} is {size:.3g} {'rad' if is_angle else 'm'} open; close it with pliant.assemble(model, q)"
-            )
+            unit = "rad" if is_angle else "m"
+            raise ModelError(f"q: loop {name!r} is {size:.3g} {unit} open; close it with pliant.assemble(model, q)")
         wanted = self.loops.fitted(self.q, self.v, self.is_free)
         scale = max(1.0, float(np.max(np.abs(self.v), initial=0.0)))
         if np.max(np.abs(wanted - self.v), initial=0.0) > 1e-9 * scale:
@@ -180,7 +179,7 @@ class OperatingPoint:
         v = v.copy()
         v[dependent] = 0.0
         v[dependent] = -np.linalg.lstsq(A[:, dependent], A @ v, rcond=DEPENDENT)[0]
-        return v
+        return np.asarray(v)
 
     def moved(self, step: Array) -> Array:
         """q after velocities `step` have acted for unit time."""
@@ -188,7 +187,7 @@ class OperatingPoint:
         self._shift(self.handle.refs[0], self.q, step, new)
         for four in self.model.quaternions:
             new[four] /= np.linalg.norm(new[four])
-        return new
+        return np.asarray(new)
 
     # --- what may move ---
 
@@ -261,7 +260,7 @@ class OperatingPoint:
         A[:n, :n] = self._transport()
         A[n:] = below
         B = np.zeros((size, len(inputs)))
-        bare, bare_states = self._evaluate(self.q, self.v, self._no_states)
+        bare, _ = self._evaluate(self.q, self.v, self._no_states)
         for k, one in enumerate(inputs):
             # accelerations are linear in forces: one difference is exact but for rounding
             unit = float(np.max(np.abs(bare), initial=0.0)) or 1.0
@@ -307,9 +306,9 @@ class OperatingPoint:
         if wanted:
             columns = [outputs[k].column for k in wanted]
             C[wanted] = self.derivatives(lambda x: self._outputs(*self._state(x))[columns])[0]
-            for k, one in enumerate(inputs):
-                up = self._outputs(self.q, self.v, self._no_states, one.force)[columns]
-                down = self._outputs(self.q, self.v, self._no_states, -one.force)[columns]
+            for k, source in enumerate(inputs):
+                up = self._outputs(self.q, self.v, self._no_states, source.force)[columns]
+                down = self._outputs(self.q, self.v, self._no_states, -source.force)[columns]
                 D[wanted, k] = 0.5 * (up - down)
         return C, D
 
@@ -344,7 +343,9 @@ class OperatingPoint:
             has_motor = (dofs.motor >= 0) | (dofs.input >= 0)
             of_joint = np.array([kind in FORCES for kind in kinds.values()], bool)
             wanted = has_motor if np.any(has_motor & self.is_free) else of_joint
-            names = [name for name, yes, free in zip(model.velocities, wanted, self.is_free, strict=True) if yes and free]
+            names = [
+                name for name, yes, free in zip(model.velocities, wanted, self.is_free, strict=True) if yes and free
+            ]
         return tuple(self._input(name, kinds) for name in as_names(names, "inputs"))
 
     def _input(self, name: str, kinds: dict[str, str]) -> Input:
@@ -359,8 +360,8 @@ class OperatingPoint:
             return Input(name, WRENCH[part], jacobian(model, self.q, frame)[list(WRENCH).index(part)].copy())
         hint = closest(name, model.velocities)
         raise ModelError(
-            f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and of "
-            "frames in world axes, as 'tip.fx' or 'tip.mz'"
+            f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and "
+            "of frames in world axes, as 'tip.fx' or 'tip.mz'"
         )
 
     def find_outputs(self, names: Sequence[str] | None) -> tuple[Quantity, ...]:
@@ -407,8 +408,8 @@ class OperatingPoint:
             name = self._event_name(table[k])
             if name:
                 raise ModelError(
-                    f"linearise: the state lies at a kink: {name}; there is no one linear model there: move it a little "
-                    "to the side that is meant"
+                    f"linearise: the state lies at a kink: {name}; there is no one linear model there: move it a "
+                    "little to the side that is meant"
                 )
 
     def _event_name(self, event: Any) -> str:

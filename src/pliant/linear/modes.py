@@ -38,7 +38,7 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Small free motions: x_k exp(lambda_k t) about (q, v), by rising frequency; of a conjugate pair one stands for both.
+    """Small free motions: x_k exp(lambda_k t) about (q, v), by rising frequency; one for a conjugate pair.
 
     shapes: columns, one row per model.velocities, the largest entry is 1 rad or the model's size."""
 
@@ -121,11 +121,17 @@ class Modes:
         as_name(title, "title", "give a text")
         shown = np.flatnonzero(self.frequencies > 0.0)[:MAX_FILMS]
         films = {f"mode {k + 1}, {self.hertz[k]:.5g} Hz": self.film(int(k)) for k in shown}
-        text = "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged."
+        text = (
+            "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged."
+        )
         table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
         name = title or f"{self.model.name}: modes"
-        about = f"{len(self.frequencies)} modes of {self.model.name} about " + ("rest" if not self.v.any() else "motion")
-        write_findings(as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films)
+        about = f"{len(self.frequencies)} modes of {self.model.name} about " + (
+            "rest" if not self.v.any() else "motion"
+        )
+        write_findings(
+            as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films
+        )
 
     def __repr__(self) -> str:
         rows = [COLUMNS, *self.table()]
@@ -158,7 +164,7 @@ def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, 
 
 
 def frequencies(model: Model, q: ArrayLike, count: int | None = None, *, t: float = 0.0) -> Array:
-    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first; count left out: all. NaN: fewer modes."""
+    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first (default: all); NaN: fewer modes."""
     poses = as_array(q, as_model(model).coordinates, "q")
     flat = poses.reshape(-1, poses.shape[-1])
     with warnings.catch_warnings():
@@ -244,8 +250,8 @@ def _warn_if_moving(point: OperatingPoint, linear: StateSpace) -> None:
         return
     for name, rate in _moving(point):
         warnings.warn(
-            f"modes: the state is not one of rest: {name!r} has an acceleration of {rate:.3g}; the frequencies are those "
-            "of the equations frozen there (leave q out for those about rest)",
+            f"modes: the state is not one of rest: {name!r} has an acceleration of {rate:.3g}; the frequencies are "
+            "those of the equations frozen there (leave q out for those about rest)",
             stacklevel=4,
         )
         return

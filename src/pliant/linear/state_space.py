@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """x' = A x + B u, y = C x + D u: deviations from the state (q, v) at time t. With a period: x[k+1] = A x[k] + B u[k].
+    """x' = A x + B u, y = C x + D u: deviations from the state (q, v) at time t. With a period: x[k+1] = A x[k] + ..
 
     residual: accelerations of the independent coordinates at the state itself, zero where it is one of rest. error: how
     far the entries of A may be off, as the differences that made them say."""
