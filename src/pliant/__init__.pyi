@@ -35,6 +35,9 @@ from pliant.queries.space_robots import (
     reaction_null_velocity as reaction_null_velocity,
 )
 from pliant.queries.equilibrium import equilibrium as equilibrium
+from pliant.linear.linearise import linearise as linearise
+from pliant.linear.state_space import StateSpace as StateSpace
+from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
 from pliant.model.bodies import (

@@ -201,15 +201,52 @@ def methods() -> None:
     print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
 
 
-@app.command(short_help="frequencies and shapes of a beam")
+@app.command(short_help="natural frequencies and mode shapes of a robot, or of a beam")
 def modes(
-    settings: KeyOption = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the picture")] = None,
+    case_or_file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CASE_OR_FILE]", help="a case or a file; left out: a uniform beam", autocompletion=complete_case
+        ),
+    ] = None,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for page or picture")] = None,
+    time: Annotated[
+        float, typer.Option("--time", metavar="T", help="of steady motion of prescribed joints, in seconds")
+    ] = 0.0,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
 ) -> None:
-    """Bending modes of a uniform beam: a table, and the shapes as a picture (modes.svg).
+    """Natural frequencies, damping and mode shapes of a robot about rest: a table, and the modes moving (modes.html).
 
-    pliant modes --set ends=sc --set length=2 --set modes=8
+    pliant modes two-link-arm
+
+    Without a case or file, of a uniform beam (modes.svg):  pliant modes --set ends=sc --set length=2 --set modes=8
     """
+    if case_or_file is None:
+        return _beam_modes(settings, out)
+    from pliant.command.loading import load
+    from pliant.files import make_folder, write_whole
+    from pliant.linear.modes import COLUMNS, modes
+
+    model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / f"modes-{Path(case_or_file).stem}"
+    make_folder(folder)
+    compile_first()
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
+        found = modes(model, t=time)
+    print_table(COLUMNS, found.table())
+    if not found.is_stable:
+        print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
+    found.report(folder / "modes.html")
+    write_whole(folder / "modes.json", json.dumps(found.summary, indent=2) + "\n")
+    print(f"written: {folder}/modes.html, modes.json")
+
+
+def _beam_modes(settings: list[str] | None, out: Path | None) -> None:
+    """Bending modes of a uniform beam: a table, and the shapes as a picture."""
     from pliant.files import make_folder
     from pliant.lab.modes import SETTINGS, beam_modes, write_modes
 

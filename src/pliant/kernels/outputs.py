@@ -1,6 +1,8 @@
 """Named outputs along recorded rows: motion of frames, reactions, forces in joints."""
 
-from pliant.kernels._jit import ACCELERATION, QUERY, RECORD, STATE, kernel, routine
+import math
+
+from pliant.kernels._jit import ACCELERATION, DERIVATIVE, QUERY, RECORD, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import add, mat, mul, mul_t, put, put_mat, scale, vec
 from pliant.kernels.closures.constraints import loop_wrench
 from pliant.kernels.contact.gather import load_states
@@ -22,6 +24,7 @@ from pliant.system.tables import JointKind, Quantity
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
+call_derivative = DERIVATIVE.call
 
 
 @kernel
@@ -179,3 +182,18 @@ def placements(system, work, q, v, out):
             put_mat(out[row, 12 * k :], R)
             put(out[row, 12 * k + 9 :], p)
     return 0
+
+
+@kernel(RECORD)
+def record_rates(system, work, t, y, inputs, outputs, out):
+    """out[row] = ydot of every row, in the phase of work; NaN where accelerations cannot be found."""
+    run = work.run[0]
+    count_contacts(system, work)
+    for row in range(len(t)):
+        run.segment = t[row]
+        for k in range(len(work.inputs)):
+            work.inputs[k] = inputs[row, k]
+        if call_derivative(work.calls[0].derivative, (system, work, t[row], y[row], out[row])) != Status.OK:
+            for k in range(out.shape[1]):
+                out[row, k] = math.nan
+    return Status.OK

@@ -106,14 +106,22 @@ def write_findings(
     description: str,
     settings: Mapping[str, Any],
     setting_table: Mapping[str, SettingInfo],
+    films: Mapping[str, Recording] | None = None,
 ) -> None:
-    """Write a page of findings alone: many small runs, none of them worth a report of its own."""
+    """Write a page of findings alone: many small runs, none of them worth a report of its own.
+
+    films: motions to be played above the findings, by label."""
     arrays, book = Arrays(), ChartBook()
     head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
     given = [setting_row(name, value, setting_table.get(name)) for name, value in settings.items()]
-    content = [head, *(finding_section(each, book) for each in findings), settings_section(given)]
-    data = {"runs": [], "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
-    write_whole(Path(path), _page(title, "\n".join(content), data))
+    runs = [
+        {"label": label, "status": "done", "film": film(run, arrays, FILM_ROOM // len(films or ()))}
+        for label, run in (films or {}).items()
+    ]
+    sections = "\n".join(finding_section(each, book) for each in findings)
+    content = [head, _stage(sections, True) if runs else sections, settings_section(given) if given else ""]
+    data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
+    write_whole(Path(path), _page(title, "\n".join(part for part in content if part), data))
 
 
 def _stage(charts: str, has_film: bool) -> str:

@@ -95,7 +95,8 @@ function setUpFilm(player) {
   byId("trail-list").replaceChildren();
   byId("marks").replaceChildren();
   const leftOut = DATA.left_out ? ` ${DATA.left_out} more runs are in the charts below only.` : "";
-  const points = ` Curves have at most ${DATA.points} points: the lowest and the highest of every piece.`;
+  const thinned = ` Curves have at most ${DATA.points} points: the lowest and the highest of every piece.`;
+  const points = DATA.points ? thinned : "";
   const fewer = film ? film.beams.filter(({ colour }) => colour && colour.t.length < film.t.length) : [];
   const coloured = fewer.length ? ` Stress is worked out at ${fewer[0].colour.t.length} of them.` : "";
   byId("film-note").textContent = `${film ? film.note : ""}${coloured}${points}${leftOut}`;

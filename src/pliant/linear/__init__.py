@@ -1,0 +1,1 @@
+"""Small motions: linear models of a robot about a state, natural frequencies and modes."""

@@ -1,0 +1,263 @@
+"""modes(model): natural frequencies, dampings and shapes of the small motions of an assembled robot.
+
+About rest (default), about a state given, or about steady motion of prescribed joints (spin). Where nothing damps and
+nothing spins the symmetric problem K x = w^2 M x is solved; else the eigenvalues of the linear model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.engine.arguments import as_array, as_model, as_name, as_time
+from pliant.errors import SimulationError
+from pliant.files import as_path
+from pliant.linear.linearise import OperatingPoint
+from pliant.linear.state_space import StateSpace
+from pliant.model.model import Model
+from pliant.model.scales import tolerances
+from pliant.queries.dynamics import mass_matrix
+from pliant.queries.equilibrium import equilibrium
+from pliant.report_types import Finding
+from pliant.results.recording import Recording
+
+Array = NDArray[np.float64]
+
+UNDAMPED = 1e-9  # of the largest stiffness and mass: damping and gyroscopic forces below this are rounding
+AT_REST = 1e-7  # of the largest acceleration that a unit deviation causes: what a state of rest may have left
+MAX_STEPS = 50  # of Newton's method for steady motion
+MAX_FILMS = 12  # modes on the page that move
+COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "what moves")
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Small free motions: x_k exp(lambda_k t) about (q, v), by rising frequency; one for a conjugate pair.
+
+    shapes: columns, one row per model.velocities, the largest entry is 1 rad or the model's size."""
+
+    model: Model
+    q: Array
+    v: Array
+    t: float
+    eigenvalues: NDArray[np.complex128]  # [1/s]
+    shapes: NDArray[np.complex128]
+    shares: Array  # of the kinetic energy, per velocity (rows) and mode
+    linear: StateSpace
+
+    @property
+    def frequencies(self) -> Array:
+        """Undamped natural frequencies |lambda| [rad/s]; 0: a motion that nothing holds."""
+        return np.abs(self.eigenvalues)
+
+    @property
+    def hertz(self) -> Array:
+        """The same [Hz]."""
+        return self.frequencies / (2.0 * np.pi)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """-Re lambda / |lambda|: 0 undamped, 1 or more decays without vibration, negative grows."""
+        size = np.abs(self.eigenvalues)
+        return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether no small motion grows."""
+        return bool(np.all(self.eigenvalues.real <= 1e-9 * np.abs(self.eigenvalues)))
+
+    def mostly(self, k: int) -> str:
+        """The coordinates that have most of the kinetic energy of mode k, in words."""
+        share = self.shares[:, k]
+        order = np.argsort(-share, kind="stable")[:3]
+        return ", ".join(f"{self.model.velocities[j]} {100.0 * share[j]:.0f} %" for j in order if share[j] >= 0.05)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Number, angular frequency, frequency, damping ratio and what moves, of every mode."""
+        rows = zip(self.frequencies, self.hertz, self.damping_ratios, strict=True)
+        return [
+            (str(k + 1), f"{w:.10g}", f"{f:.8g}", f"{zeta:.4g}", self.mostly(k)) for k, (w, f, zeta) in enumerate(rows)
+        ]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers, for files: of every mode its frequency, damping ratio, eigenvalue and shape."""
+        rows = []
+        for k, value in enumerate(self.eigenvalues):
+            shape = {
+                name: [float(entry.real), float(entry.imag)]
+                for name, entry in zip(self.model.velocities, self.shapes[:, k], strict=True)
+            }
+            facts = (self.frequencies[k], self.hertz[k], self.damping_ratios[k], value.real, value.imag)
+            names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
+            rows.append({**dict(zip(names, map(float, facts), strict=True)), "shape": shape})
+        state = {"q": self.q.tolist(), "v": self.v.tolist(), "t": self.t}
+        return {"model": self.model.name, "state": state, "modes": rows}
+
+    def motion(self, k: int, phase: ArrayLike, amplitude: float = 0.1) -> Array:
+        """q of mode k at phases [rad] of its vibration, (phases, n_q); amplitude: of its largest entry."""
+        point = OperatingPoint(self.model, self.q, self.v, self.t)
+        angles = np.atleast_1d(np.asarray(phase, dtype=float))
+        shape = self.shapes[:, k]
+        return np.array([point.moved(amplitude * (shape * np.exp(1j * angle)).real) for angle in angles])
+
+    def film(self, k: int, amplitude: float = 0.1) -> Recording:
+        """Mode k as a motion to look at: three vibrations of two seconds each, whatever its frequency."""
+        t = np.linspace(0.0, 6.0, 181)
+        q = self.motion(k, np.pi * t, amplitude)
+        still = np.zeros((len(t), len(self.v)))
+        return Recording(self.model, t, q, still, {}, {}, (), "done", "", {}, {}, {}, np.zeros((len(t), 0)))
+
+    def report(self, path: str | Path = "modes.html", *, title: str = "") -> None:
+        """Write a page: the lowest modes that vibrate, moving, and the table of all."""
+        from pliant.view.page.report import write_findings
+
+        as_name(title, "title", "give a text")
+        shown = np.flatnonzero(self.frequencies > 0.0)[:MAX_FILMS]
+        films = {f"mode {k + 1}, {self.hertz[k]:.5g} Hz": self.film(int(k)) for k in shown}
+        text = (
+            "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged."
+        )
+        table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
+        name = title or f"{self.model.name}: modes"
+        about = f"{len(self.frequencies)} modes of {self.model.name} about " + (
+            "rest" if not self.v.any() else "motion"
+        )
+        write_findings(
+            as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films
+        )
+
+    def __repr__(self) -> str:
+        rows = [COLUMNS, *self.table()]
+        widths = [max(len(row[c]) for row in rows) for c in range(len(COLUMNS))]
+        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
+
+
+def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, *, t: float = 0.0) -> Modes:
+    """Natural frequencies, dampings and mode shapes of the small motions about a state.
+
+    q left out: about rest, found from the model's start; where joints are prescribed, about the steady motion that they
+    have at time t (spin). q given: about that state, whether it rests or not (a warning says so). Loops, contacts that
+    are pressed and what sticks are as at that state."""
+    t = as_time(t)
+    point = OperatingPoint(as_model(model), _steady(model, t) if q is None else q, v, t)
+    linear = point.linear_model((), ())
+    _warn_if_moving(point, linear)
+    M = point.Z.T @ mass_matrix(model, point.q) @ point.Z
+    n = len(point.independent)
+    values, shapes = _solve(M, linear.A, linear.error, n)
+    full = point.Z @ shapes
+    lengths = tolerances(model, 0, 1.0)[len(point.q) :]
+    momentum = mass_matrix(model, point.q) @ full
+    shares = np.real(np.conj(full) * momentum)
+    shares = shares / np.maximum(np.sum(shares, axis=0), 1e-300)
+    largest = np.argmax(np.abs(full / lengths[:, None]), axis=0) if n else np.zeros(0, int)
+    for k, j in enumerate(largest):
+        full[:, k] *= lengths[j] / full[j, k]
+    return Modes(model, point.q.copy(), point.v.copy(), t, values, full, shares, linear)
+
+
+def frequencies(model: Model, q: ArrayLike, count: int | None = None, *, t: float = 0.0) -> Array:
+    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first (default: all); NaN: fewer modes."""
+    poses = as_array(q, as_model(model).coordinates, "q")
+    flat = poses.reshape(-1, poses.shape[-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # poses of a map need not be at rest
+        found = [modes(model, pose, t=t).frequencies for pose in flat]
+    width = max(map(len, found), default=0) if count is None else count
+    out = np.full((len(flat), width), np.nan)
+    for row, each in zip(out, found, strict=True):
+        row[: min(width, len(each))] = each[:width]
+    return out.reshape(*poses.shape[:-1], width)
+
+
+def _solve(M: Array, A: Array, error: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Eigenvalues, one of a conjugate pair, by rising size, and the coordinates' part of their vectors."""
+    K, C = -M @ A[n : 2 * n, :n], -M @ A[n : 2 * n, n : 2 * n]
+    scale = np.sqrt(np.max(np.abs(K), initial=0.0) * np.max(np.abs(M), initial=0.0))
+    is_plain = len(A) == 2 * n and np.max(np.abs(C), initial=0.0) <= UNDAMPED * scale
+    is_plain = is_plain and not np.any(A[:n, :n])
+    if is_plain and np.max(np.abs(K - K.T), initial=0.0) <= 1e-6 * np.max(np.abs(K), initial=0.0):
+        return _undamped(M, 0.5 * (K + K.T), M @ error[n : 2 * n, :n])
+    return _damped(A, n)
+
+
+def _undamped(M: Array, K: Array, error: Array) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    from scipy.linalg import eigh
+
+    if not len(M):
+        return np.zeros(0, complex), np.zeros((0, 0), complex)
+    squares, X = eigh(K, M)
+    squares = np.einsum("ik,ij,jk->k", X, K, X)  # Rayleigh's quotient; X^T M X = 1
+    rounding = np.abs(X).T @ (np.abs(error) + len(M) * EPS * np.abs(K)) @ np.abs(X)
+    squares = np.where(np.abs(squares) <= 10.0 * np.diagonal(rounding), 0.0, squares)
+    order = np.argsort(np.abs(squares), kind="stable")
+    # lambda^2 = -w^2: a negative square is a motion that falls over, with rate +w
+    return np.sqrt(-squares[order] + 0j), X[:, order].astype(complex)
+
+
+def _damped(A: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    from scipy.linalg import eig
+
+    values, vectors = eig(A)
+    keep = np.flatnonzero(values.imag >= 0.0)
+    keep = keep[np.argsort(np.abs(values[keep]), kind="stable")]
+    floor = 1e3 * EPS * np.max(np.abs(values), initial=0.0)
+    values = np.where(np.abs(values) <= floor, 0.0, values)
+    return values[keep].astype(complex), vectors[:n, keep].astype(complex)
+
+
+def _steady(model: Model, t: float) -> Array:
+    """q at rest, or in steady motion of what is prescribed at time t."""
+    start = OperatingPoint(model, None, None, t)
+    if t == 0.0 and not np.any(start.v):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what nothing holds shows as frequency 0
+            return equilibrium(model, start.q)
+    point = start
+    for _ in range(MAX_STEPS):
+        linear = point.linear_model((), ())
+        n = len(point.independent)
+        slope = linear.A[n : 2 * n, :n]
+        step = np.linalg.lstsq(slope, -point.residual, rcond=1e-12)[0] if n else np.zeros(0)
+        lengths = point.scales[:n]
+        step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / lengths), initial=0.0)), 1e-300))
+        point = OperatingPoint(model, point.moved(point.Z @ step), None, t)
+        if np.max(np.abs(step / lengths), initial=0.0) < 1e-13:
+            return np.asarray(point.q)
+    if not _is_at_rest(point, linear):
+        raise SimulationError(
+            f"modes: no steady motion was found near the start at t = {t:g} s; give the state q that is meant"
+        )
+    return np.asarray(point.q)
+
+
+def _is_at_rest(point: OperatingPoint, linear: StateSpace) -> bool:
+    n = len(point.independent)
+    unit = np.max(np.abs(linear.A[n : 2 * n, :n]) * point.scales[:n], axis=1, initial=0.0)
+    gravity = float(np.linalg.norm(point.model.gravity))
+    return bool(np.all(np.abs(point.residual) <= AT_REST * np.maximum(unit, gravity)))
+
+
+def _warn_if_moving(point: OperatingPoint, linear: StateSpace) -> None:
+    if _is_at_rest(point, linear):
+        return
+    for name, rate in _moving(point):
+        warnings.warn(
+            f"modes: the state is not one of rest: {name!r} has an acceleration of {rate:.3g}; the frequencies are "
+            "those of the equations frozen there (leave q out for those about rest)",
+            stacklevel=4,
+        )
+        return
+
+
+def _moving(point: OperatingPoint) -> Iterator[tuple[str, float]]:
+    order = np.argsort(-np.abs(point.residual) / point.scales[: len(point.independent)])
+    for k in order:
+        yield point.model.velocities[point.independent[k]], float(point.residual[k])

@@ -1,0 +1,150 @@
+"""Natural frequencies and modes: closed forms, spin, loops, free bodies, damping, the page."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant import Base, Beam, Bending, Body, Frame, GivenSection, Joint, Material, Model, Rectangle, Rod, Table
+
+STEEL = Material(young=2e11, density=7850.0)
+
+
+def spring_chain(n, free=False):
+    """Equal carts and springs in a row; the first on the wall unless free."""
+    bodies = [Body(f"cart{k}", mass=2.0, inertia=(1, 1, 1)) for k in range(n)]
+    joints = [
+        Joint(
+            f"x{k}", "prismatic", f"cart{k}", axis=(1, 0, 0), parent=f"cart{k - 1}" if k else "world",
+            stiffness=0.0 if free and k == 0 else 50.0,
+        )
+        for k in range(n)
+    ]  # fmt: skip
+    return Model("chain", gravity=(0, 0, 0), bodies=bodies, joints=joints)
+
+
+def test_a_chain_of_springs_has_its_closed_frequencies():
+    n = 12
+    exact = 2 * np.sqrt(25.0) * np.sin((2 * np.arange(1, n + 1) - 1) * np.pi / (4 * n + 2))
+    assert np.allclose(pliant.modes(spring_chain(n)).frequencies, exact, rtol=1e-12, atol=0)
+
+
+def test_a_motion_that_nothing_holds_has_frequency_zero():
+    n = 5
+    exact = 2 * np.sqrt(25.0) * np.sin(np.arange(n) * np.pi / (2 * n))
+    found = pliant.modes(spring_chain(n, free=True)).frequencies
+    assert found[0] == 0.0
+    assert np.allclose(found[1:], exact[1:], rtol=1e-11, atol=0)
+
+
+def test_a_cantilever_vibrates_as_its_own_modes():
+    beam = Beam(
+        "beam",
+        length=1.0,
+        material=STEEL,
+        section=Rectangle(0.02, 0.01),
+        bending_y=Bending(modes=4),
+        theory="timoshenko",
+    )
+    found = pliant.modes(Model("cantilever", gravity=(0, 0, 0), bodies=[beam]))
+    from pliant.beams.families import bending_modes
+
+    exact = [mode.omega for mode in bending_modes(beam, "y")]
+    assert np.allclose(found.frequencies, exact, rtol=1e-8)
+    assert np.allclose(np.abs(found.shapes) / np.abs(found.shapes[0, 0]), np.eye(4), atol=1e-6)
+    assert found.mostly(0) == "beam.mode1 100 %"
+
+
+def test_a_spinning_beam_stiffens():
+    """Lag frequencies of the spin-up beam at 6 rad/s with four modes: 4.513917 and 27.637719 rad/s, by Gauss-point
+    assembly of the same kinetic energy (independent derivation)."""
+    beam = Beam(
+        "boom", length=10.0, material=Material(young=7e10, density=3000.0), theory="euler-bernoulli", rotary="none",
+        section=GivenSection(area=4e-4, second_moment_y=2e-7, second_moment_z=2e-7), bending_y=Bending(modes=4),
+    )  # fmt: skip
+    turning = Table(times=(0.0, 1.0, 2.0), values=(0.0, 6.0, 12.0), smooth=True)
+    model = Model("spin", gravity=(0, 0, 0), bodies=[beam], joints=[Joint("hub", "revolute", "boom", motion=turning)])
+    found = pliant.modes(model, t=1.0)
+    assert found.v[0] == pytest.approx(6.0, abs=1e-12)
+    assert found.frequencies[:2] == pytest.approx([4.513917, 27.637719], abs=1e-6)
+    assert np.allclose(found.damping_ratios, 0.0, atol=1e-9)
+
+
+def test_damping_of_one_oscillator():
+    model = Model(
+        "one", gravity=(0, 0, 0), bodies=[Body("cart", mass=2.0, inertia=(1, 1, 1))],
+        joints=[Joint("x", "prismatic", "cart", axis=(1, 0, 0), stiffness=50.0, damping=4.0)],
+    )  # fmt: skip
+    found = pliant.modes(model)
+    assert found.frequencies == pytest.approx([5.0], rel=1e-10)
+    assert found.damping_ratios == pytest.approx([0.2], rel=1e-9)
+    assert found.is_stable
+
+
+def test_an_upright_pendulum_falls():
+    rod = Body("rod", mass=1.0, shape=Rod(1.0))
+    model = Model("up", gravity=(0, -9.81, 0), bodies=[rod], joints=[Joint("hinge", "revolute", "rod")])
+    found = pliant.modes(model, [np.pi / 2])
+    assert not found.is_stable
+    assert found.eigenvalues[0] == pytest.approx(np.sqrt(1.5 * 9.81), rel=1e-9)
+
+
+def test_left_to_itself_it_is_about_rest():
+    rod = Body("rod", mass=1.0, shape=Rod(1.0))
+    model = Model("down", gravity=(0, -9.81, 0), bodies=[rod], joints=[Joint("hinge", "revolute", "rod", q0=-1.2)])
+    assert pliant.modes(model).frequencies == pytest.approx([np.sqrt(1.5 * 9.81)], rel=1e-9)
+    with pytest.warns(UserWarning, match="not one of rest: 'hinge'"):
+        pliant.modes(model, [-1.2])
+
+
+def test_a_free_beam_keeps_its_six_rigid_motions():
+    beam = Beam(
+        "beam",
+        length=1.0,
+        material=STEEL,
+        section=Rectangle(0.02, 0.01),
+        bending_y=Bending(modes=3),
+        bending_z=Bending(modes=3),
+    )
+    tip = Body("tip", mass=0.5, inertia=(1e-3, 1e-3, 1e-3))
+    model = Model(
+        "free", gravity=(0, 0, 0), bodies=[beam, tip], base=Base("floating"),
+        joints=[Joint("weld", "fixed", "tip", parent=Frame("beam", (1.0, 0, 0)))],
+    )  # fmt: skip
+    found = pliant.modes(model)
+    assert np.all(found.frequencies[:6] == 0.0)
+    assert np.all(found.frequencies[6:] > 1.0)
+
+
+def test_frequencies_over_poses():
+    model = Model(
+        "arm", gravity=(0, 0, 0),
+        bodies=[Body("a", mass=1.0, shape=Rod(1.0)), Body("b", mass=1.0, shape=Rod(1.0))],
+        joints=[
+            Joint("s", "revolute", "a", stiffness=100.0),
+            Joint("e", "revolute", "b", parent=Frame("a", (1.0, 0, 0)), stiffness=100.0),
+        ],
+    )  # fmt: skip
+    poses = np.zeros((3, 4, 2))
+    poses[..., 1] = np.linspace(0, np.pi, 4)
+    found = pliant.frequencies(model, poses, 1)
+    assert found.shape == (3, 4, 1)
+    # straight: [[1/3 + 1 + 1 + 1/3, 1/3 + 1/2], [.., 1/3]] x'' + 100 x = 0
+    M = np.array([[1 / 3 + 1 + 1 + 1 / 3, 1 / 3 + 1 / 2], [1 / 3 + 1 / 2, 1 / 3]])
+    assert found[0, 0, 0] == pytest.approx(10 / np.sqrt(np.linalg.eigvalsh(M)[-1]), rel=1e-10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert found[1, 2, 0] == pliant.modes(model, poses[1, 2]).frequencies[0]
+
+
+def test_a_mode_is_drawn_as_a_motion(tmp_path):
+    found = pliant.modes(spring_chain(3))
+    q = found.motion(0, [0.0, np.pi / 2, np.pi], amplitude=0.2)
+    assert np.allclose(q[0], -q[2])
+    assert np.allclose(q[1], 0.0, atol=1e-12)
+    found.report(tmp_path / "modes.html")
+    page = (tmp_path / "modes.html").read_text()
+    assert "mode 1, " in page
+    assert "Natural frequencies" in page
+    assert "mode" in repr(found)
