@@ -1,7 +1,10 @@
-"""Scratch of the formulations: one table each, one row per body; nothing else reads them but their responses.
+"""Scratch of the formulations: one record each per body, a field of its row in Work (x.articulated, say); nothing else
+reads it but their responses, and what another formulation has left there means nothing.
 
 Numbers in brackets are those of docs/equations.md. Planar variants (formulations/*_planar.py) fill only the components
 that can differ from zero in the x-y plane: same fields, same meaning."""
+
+from typing import Any
 
 import numpy as np
 
@@ -86,3 +89,24 @@ DENOC_WORK = np.dtype(
     ],
     align=True,
 )
+
+SCRATCH = {
+    "articulated": ARTICULATED_WORK,
+    "boltzmann_hamel": BOLTZMANN_HAMEL_WORK,
+    "gibbs_appell": GIBBS_APPELL_WORK,
+    "denoc": DENOC_WORK,
+}
+
+
+def with_scratch(motion: np.dtype) -> np.dtype:
+    """The fields of a body's motion, then those of SCRATCH, which share one place behind them."""
+    fields: Any = motion.fields
+    return np.dtype(
+        {
+            "names": [*fields, *SCRATCH],
+            "formats": [*(field[0] for field in fields.values()), *SCRATCH.values()],
+            "offsets": [*(field[1] for field in fields.values()), *(motion.itemsize for _ in SCRATCH)],
+            "itemsize": motion.itemsize + max(scratch.itemsize for scratch in SCRATCH.values()),
+        },
+        align=True,
+    )

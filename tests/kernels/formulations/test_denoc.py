@@ -117,7 +117,7 @@ def test_the_factors_multiply_to_the_inertia_matrix(name: str) -> None:
     case = CASES[name]
     handle = Prepared(case.model, "denoc")
     handle.forward_dynamics(case.q, case.v, case.tau, case.t)
-    scratch, T = handle.work.denoc, natural_complement(handle, case.q)
+    scratch, T = handle.work.bodies.denoc, natural_complement(handle, case.q)
     free = np.flatnonzero(handle.system.dofs.motion < 0)
     U, D = np.eye(len(case.v)), np.ones(len(case.v))
     for k in free:

@@ -77,7 +77,7 @@ def add_to_parent(system, work, body, x, A, B, C, pf, pn):
         s = vec(work.points[body.point].s)
         B, C = shift_inertia(A, B, C, s)
         pn = add(pn, cross(s, pf))
-    parent, scratch = system.bodies[body.parent], work.articulated[body.parent]
+    parent, scratch = system.bodies[body.parent], work.bodies[body.parent].articulated
     if body.is_last_child and parent.flex < 0:
         A0, B0, C0, f0, n0 = body_inertia(parent, work.bodies[body.parent])
     else:
@@ -103,9 +103,10 @@ def sweep_inward(system, work, keeps_all):
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for k in range(len(system.flexes)):
         put_flexible_inertia(system, work, k)
-    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.articulated
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_prescribed:
             zv, zw = add_prescribed(work, body, x, zv, zw)
@@ -134,7 +135,7 @@ def sweep_inward(system, work, keeps_all):
 def sweep_outward(system, work, vdot):
     """Accelerations from the root to the tips."""
     g = vec(system.world[0].gravity)
-    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], moving[i]
         R, o = mat(x.R), vec(x.o)
@@ -150,7 +151,7 @@ def sweep_outward(system, work, vdot):
                 a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
             a = mul_t(R, add(a, cross(al, o)))
             al = mul_t(R, al)
-        a, al = solve_joint(body, x, scratches[i], a, al, vdot)
+        a, al = solve_joint(body, x, x.articulated, a, al, vdot)
         if body.is_prescribed:
             a, al = add_prescribed(work, body, x, a, al)
         # (A11)
@@ -162,9 +163,9 @@ def sweep_outward(system, work, vdot):
 
 
 @kernel
-def joint_wrench(x, scratch):
+def joint_wrench(x):
     """(A12): wrench of the joint on the body, I A + p with the articulated inertia of the body, modes eliminated."""
-    a, al = vec(x.a), vec(x.al)
+    a, al, scratch = vec(x.a), vec(x.al), x.articulated
     force = add(vec(scratch.pf), add(mul_sym(sym(scratch.A), a), mul(mat(scratch.B), al)))
     moment = add(vec(scratch.pn), add(mul_t(mat(scratch.B), a), mul_sym(sym(scratch.C), al)))
     return force, moment
@@ -176,7 +177,7 @@ def put_constraint_forces(system, work, vdot):
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         if body.is_prescribed:
-            force, moment = joint_wrench(x, work.articulated[i])
+            force, moment = joint_wrench(x)
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
                 if dof.is_prescribed:
@@ -197,7 +198,7 @@ def articulated(system, work, q, v, vdot, reaction):
     if system.world[0].has_prescribed:
         put_constraint_forces(system, work, vdot)
     for i in range(len(reaction)):
-        force, moment = joint_wrench(work.bodies[i], work.articulated[i])
+        force, moment = joint_wrench(work.bodies[i])
         put(reaction[i], force)
         put(reaction[i, 3:], moment)
     return Status.OK

@@ -30,7 +30,8 @@ from pliant.kernels.flexible.pool import (
 def put_flexible_inertia(system, work, k):
     """(A1): I and p of flexible body k alone."""
     f = system.flexes[k]
-    body, x, scratch, flex = system.bodies[f.body], work.bodies[f.body], work.articulated[f.body], work.flex
+    body, x, flex = system.bodies[f.body], work.bodies[f.body], work.flex
+    scratch = x.articulated
     c, J, h_v, h_w = mass_and_bias(system, work, f, vec(x.w))
     m = body.mass
     put_sym(scratch.A, (m, 0.0, 0.0, m, 0.0, m))
@@ -46,7 +47,7 @@ def put_flexible_inertia(system, work, k):
 def eliminate_modes(system, work, k):
     """(A2): eliminate the modes of flexible body k; False if their inertia is not positive."""
     f = system.flexes[k]
-    scratch, flex = work.articulated[f.body], work.flex
+    scratch, flex = work.bodies[f.body].articulated, work.flex
     A, B, C, pf, pn = sym(scratch.A), mat(scratch.B), sym(scratch.C), vec(scratch.pf), vec(scratch.pn)
     for j in range(f.m):
         (Yv, Yw), y, pivot = coupling(f, flex, j), modal_bias(f, flex, j), modal_inertia(f, flex, j, j)

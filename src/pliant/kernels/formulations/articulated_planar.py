@@ -71,12 +71,12 @@ def rotate_and_shift(x, I, p):
 
 
 @kernel
-def add_to_parent(body, x, parent, y, scratch, I, p):
-    """(A7): to the parent, whose rows are parent, y, scratch. The child that is met first adds to its own inertia."""
+def add_to_parent(body, x, parent, y, I, p):
+    """(A7): to the parent, whose rows are parent and y. The child that is met first adds to its own inertia."""
     (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = rotate_and_shift(x, I, p)
-    I, p = body_inertia(parent, y) if body.is_last_child else articulated_inertia(scratch)
+    I, p = body_inertia(parent, y) if body.is_last_child else articulated_inertia(y.articulated)
     I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
-    put_articulated_inertia(scratch, I, (p[0] + px, p[1] + py, p[2] + n))
+    put_articulated_inertia(y.articulated, I, (p[0] + px, p[1] + py, p[2] + n))
 
 
 @kernel
@@ -93,9 +93,10 @@ def prescribed_acceleration(work, body, x):
 @kernel
 def sweep_inward(system, work):
     """Returns False and names the body if a pivot is not positive."""
-    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.articulated
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
         I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
         if body.is_prescribed:
@@ -112,17 +113,17 @@ def sweep_inward(system, work):
                 work.run[0].body = i
                 return False
         if body.parent >= 0:
-            j = body.parent
-            add_to_parent(body, x, bodies[j], moving[j], scratches[j], I, p)
+            add_to_parent(body, x, bodies[body.parent], moving[body.parent], I, p)
     return True
 
 
 @kernel
 def sweep_outward(system, work, vdot):
     g = system.world[0].gravity
-    bodies, moving, scratches = system.bodies, work.bodies, work.articulated
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.articulated
         # (A8)
         c, s = x.R[0], x.R[3]
         px, py, al = -g[0], -g[1], 0.0
@@ -151,7 +152,7 @@ def put_constraint_forces(system, work, vdot):
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
         if body.is_prescribed:
-            I, p = articulated_inertia(work.articulated[i])
+            I, p = articulated_inertia(x.articulated)
             f = times(I, x.a[0], x.a[1], x.al[2])
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]

@@ -20,7 +20,8 @@ def inward_planar(system, work, x):
     for i in range(len(system.bodies)):
         store3(p, 3 * i, (same(0.0), same(0.0), same(0.0)))
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.articulated
         px, py, n = load3(p, 3 * i)
         for k in range(body.n_v):
             sx, sy, sw = planar_column(body, b, k)
@@ -39,7 +40,8 @@ def inward_planar(system, work, x):
 def outward_planar(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.articulated[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.articulated
         ax, ay, al = same(0.0), same(0.0), same(0.0)
         if body.parent >= 0:
             c, s = b.R[0], b.R[3]
@@ -153,7 +155,7 @@ def inward(system, work, x):
         pf, pn = load3(p, 6 * i), load3(p, 6 * i + 3)
         if body.flex >= 0:
             pf, pn = eliminate_modes(system.flexes[body.flex], work.flex, x, body.v + body.n_v, pf, pn)
-        pf, pn = eliminate_joint(body, b, work.articulated[i], x, pf, pn)
+        pf, pn = eliminate_joint(body, b, b.articulated, x, pf, pn)
         if body.parent >= 0:
             R, to = mat(b.R), 6 * body.parent
             pf, pn = mul(R, pf), mul(R, pn)
@@ -176,7 +178,7 @@ def outward(system, work, x):
                 a, al = section_acceleration(system, work, body.point, x, a, al)
                 o = vec(b.o_E)
             a, al = mul_t(R, add(a, cross(al, o))), mul_t(R, al)
-        a, al = solve_joint(body, b, work.articulated[i], x, a, al)
+        a, al = solve_joint(body, b, b.articulated, x, a, al)
         store3(p, 6 * i, a)
         store3(p, 6 * i + 3, al)
         if body.flex >= 0:

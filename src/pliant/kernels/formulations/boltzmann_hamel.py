@@ -21,9 +21,9 @@ def rotate_gravity(system, work):
     """Gravity in the axes of every body."""
     gravity = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
-        parent = system.bodies[i].parent
-        g = gravity if parent < 0 else vec(work.boltzmann_hamel[parent].g)
-        put(work.boltzmann_hamel[i].g, mul_t(mat(work.bodies[i].R), g))
+        parent, x = system.bodies[i].parent, work.bodies[i]
+        g = gravity if parent < 0 else vec(work.bodies[parent].boltzmann_hamel.g)
+        put(x.boltzmann_hamel.g, mul_t(mat(x.R), g))
 
 
 @kernel
@@ -44,10 +44,11 @@ def put_body_momentum(body, x, scratch, a, wdot, part):
 def sweep_outward(system, work, vdot, part):
     """Rates of v and w for given rates of the quasi-velocities (K4), and every body's own momenta."""
     for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.boltzmann_hamel[i]
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.boltzmann_hamel
         a, wdot = vec(x.zv), vec(x.zw)
         if body.parent >= 0:
-            parent, R = work.boltzmann_hamel[body.parent], mat(x.R)
+            parent, R = work.bodies[body.parent].boltzmann_hamel, mat(x.R)
             a = add(a, mul_t(R, add(vec(parent.a), cross(vec(parent.wdot), vec(x.o)))))
             wdot = add(wdot, mul_t(R, vec(parent.wdot)))
         for k in range(body.n_v):
@@ -76,7 +77,8 @@ def sweep_momenta(system, work, vdot, part, reaction):
     """Left sides of all rows, in work.dofs, for given vdot; and what the joints transmit, where reaction has rows."""
     sweep_outward(system, work, vdot, part)
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.boltzmann_hamel[i]
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.boltzmann_hamel
         w, P = vec(x.w), vec(scratch.P)
         # (B3)
         force = add(vec(scratch.Pdot), cross(w, P))
@@ -89,21 +91,22 @@ def sweep_momenta(system, work, vdot, part, reaction):
             put(reaction[i], force)
             put(reaction[i, 3:], moment)
         if body.parent >= 0:
-            add_to_parent(x, scratch, work.boltzmann_hamel[body.parent])
+            add_to_parent(x, scratch, work.bodies[body.parent].boltzmann_hamel)
 
 
 @kernel
 def put_subtree_inertia(system, work):
     """(B6): composite rigid body of every body with all it carries, at rest in its joints."""
     for i in range(len(system.bodies)):
-        body, scratch = system.bodies[i], work.boltzmann_hamel[i]
+        body, scratch = system.bodies[i], work.bodies[i].boltzmann_hamel
         scratch.subtree_mass = body.mass
         put(scratch.subtree_c, vec(body.c))
         put_sym(scratch.subtree_J, sym(body.J))
     for i in range(len(system.bodies) - 1, -1, -1):
-        parent, x, scratch = system.bodies[i].parent, work.bodies[i], work.boltzmann_hamel[i]
+        parent, x = system.bodies[i].parent, work.bodies[i]
+        scratch = x.boltzmann_hamel
         if parent >= 0:
-            onto, R, m = work.boltzmann_hamel[parent], mat(x.R), scratch.subtree_mass
+            onto, R, m = work.bodies[parent].boltzmann_hamel, mat(x.R), scratch.subtree_mass
             c, J = mul(R, vec(scratch.subtree_c)), rotate_sym(R, sym(scratch.subtree_J))
             c, J = shift_rigid_inertia(m, c, J, vec(x.o))
             onto.subtree_mass += m
@@ -120,7 +123,7 @@ def put_matrix(system, work, M):
             M[i, j] = 0.0
     for row in range(len(system.dofs)):
         i = system.dofs[row].body
-        scratch = work.boltzmann_hamel[i]
+        scratch = work.bodies[i].boltzmann_hamel
         sv, sw = subspace_column(system.bodies[i], work.bodies[i], row - system.bodies[i].v)
         m, c, J = scratch.subtree_mass, vec(scratch.subtree_c), sym(scratch.subtree_J)
         P, H = add(scale(m, sv), cross(sw, c)), add(mul_sym(J, sw), cross(c, sv))

@@ -53,13 +53,15 @@ def eliminate_rotation(body, scratch, K, k, d, b):
 @kernel
 def chain_inward(system, work):
     """From the tip to the root. Returns -1, or the body whose A is not positive; and K, k of the root."""
-    last = len(system.bodies) - 1
+    bodies, moving = system.bodies, work.bodies
+    last = len(bodies) - 1
     K, k, torque = ZERO_SYM, ZERO, ZERO
     for i in range(last, -1, -1):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.boltzmann_hamel[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.boltzmann_hamel
         m, R, w = body.mass, vec(body.com), vec(x.w)
         tau = ball_torque(work.dofs, body)
-        d = vec(work.bodies[i + 1].o) if i < last else ZERO
+        d = vec(moving[i + 1].o) if i < last else ZERO
         k = add(k, mul_sym(K, cross(w, cross(w, d))))
         F = scale(m, sub(cross(w, cross(w, R)), vec(scratch.g)))
         # (B10), external moment taken off
@@ -76,9 +78,10 @@ def chain_inward(system, work):
 @kernel
 def chain_outward(system, work, a, vdot):
     """(B12, B14): from the root, whose origin accelerates by a, to the tip."""
-    wdot = ZERO
-    for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.boltzmann_hamel[i]
+    bodies, moving, wdot = system.bodies, work.bodies, ZERO
+    for i in range(len(bodies)):
+        body, x = bodies[i], moving[i]
+        scratch = x.boltzmann_hamel
         if i > 0:
             R = mat(x.R)
             a = add(mul_t(R, add(a, cross(wdot, vec(x.o)))), vec(x.zv))

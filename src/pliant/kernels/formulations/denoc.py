@@ -80,14 +80,15 @@ def known_acceleration(work, body, x, part):
 def put_twist_rates(system, work, part):
     """(D2), outward: t' of every body, with that part of prescribed accelerations; its own M and w."""
     gravity = vec(system.world[0].gravity)
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         Q, com, w = mat(x.R), vec(body.com), vec(x.w)
         zv, zw = known_acceleration(work, body, x, part)
         r, tv, tw = ZERO, ZERO, ZERO
         if body.parent >= 0:
-            parent = scratches[body.parent]
+            parent = moving[body.parent].denoc
             tv, tw = sub(vec(parent.tdot_v), vec(parent.s)), vec(parent.tdot_w)
             r = sub(mul(mat(parent.Q), vec(x.o)), vec(parent.d))
             Q = matmul(mat(parent.Q), Q)
@@ -139,9 +140,10 @@ def sweep_inward(system, work, eliminates):
     """Mh and wrench of every body; without elimination: the inertia and wrench of a body and all it carries.
 
     Returns False and names the body if a pivot is not positive."""
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         A, B, C = sym(scratch.A), mat(scratch.B), sym(scratch.C)
         n, f = vec(scratch.wrench_n), vec(scratch.wrench_f)
         if eliminates:
@@ -153,19 +155,20 @@ def sweep_inward(system, work, eliminates):
                     work.run[0].body = i
                     return False
         if body.parent >= 0:
-            add_to_parent(scratch, scratches[body.parent], A, B, C, n, f)
+            add_to_parent(scratch, moving[body.parent].denoc, A, B, C, n, f)
     return True
 
 
 @kernel
 def sweep_outward(system, work, vdot):
     """(D8): vdot, and mu."""
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         mw, mv = ZERO, ZERO
         if body.parent >= 0:
-            parent = scratches[body.parent]
+            parent = moving[body.parent].denoc
             mw = vec(parent.mu_w)
             mv = add(vec(parent.mu_v), cross(mw, vec(scratch.r)))
         for k in range(body.n_v):
@@ -189,7 +192,8 @@ def joint_wrench(scratch):
 def put_constraint_forces(system, work, vdot):
     """(D9): accelerations of the prescribed coordinates and the forces that enforce them."""
     for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.denoc
         if body.is_prescribed:
             n, f = joint_wrench(scratch)
             for k in range(body.n_v):
@@ -212,7 +216,7 @@ def denoc(system, work, q, v, vdot, reaction):
     if system.world[0].has_prescribed:
         put_constraint_forces(system, work, vdot)
     for i in range(len(reaction)):
-        scratch = work.denoc[i]
+        scratch = work.bodies[i].denoc
         n, f = joint_wrench(scratch)
         put(reaction[i], mul_t(mat(scratch.Q), f))
         put(reaction[i, 3:], mul_t(mat(scratch.Q), add(n, cross(vec(scratch.d), f))))
@@ -230,13 +234,14 @@ def matrices(system, work, q, v, M, h):
             M[row, j] = 0.0
     for row in range(len(h)):
         i = system.dofs[row].body
-        body, scratch = system.bodies[i], work.denoc[i]
+        body, scratch = system.bodies[i], work.bodies[i].denoc
         pw, pv = twist_column(body, work.bodies[i], scratch, row - body.v)
         h[row] = dot(pw, vec(scratch.wrench_n)) + dot(pv, vec(scratch.wrench_f))
         n, f = times(scratch, pw, pv)
         # p_l . (B_il^T Mh_i p_k) on the way to the root
         while i >= 0:
-            body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+            body, x = system.bodies[i], work.bodies[i]
+            scratch = x.denoc
             for k in range(body.n_v):
                 pw, pv = twist_column(body, x, scratch, k)
                 M[row, body.v + k] = dot(pw, n) + dot(pv, f)

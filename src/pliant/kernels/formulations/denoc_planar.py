@@ -57,13 +57,14 @@ def put_body_inertia(body, x, scratch, gravity):
 @kernel
 def put_twist_rates(system, work):
     """(D2), outward: t' of every body, with prescribed accelerations; its own M and w."""
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         c, s = x.R[0], x.R[3]
         rx, ry, tx, ty, tw = 0.0, 0.0, 0.0, 0.0, 0.0
         if body.parent >= 0:
-            parent, w_P = scratches[body.parent], moving[body.parent].w[2]
+            parent, w_P = moving[body.parent].denoc, moving[body.parent].w[2]
             cp, sp, d, w2, tw = parent.Q[0], parent.Q[3], parent.d, w_P * w_P, parent.tdot_w[2]
             c, s = cp * c - sp * s, sp * c + cp * s
             rx, ry = cp * x.o[0] - sp * x.o[1] - d[0], sp * x.o[0] + cp * x.o[1] - d[1]
@@ -112,9 +113,10 @@ def shift(I, w, rx, ry):
 
 @kernel
 def sweep_inward(system, work):
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         I, w = subtree_inertia(scratch)
         for k in range(body.n_v - 1, -1, -1):
             p = planar_twist_column(body, x, scratch, k)
@@ -123,7 +125,7 @@ def sweep_inward(system, work):
                 work.run[0].body = i
                 return False
         if body.parent >= 0:
-            onto = scratches[body.parent]
+            onto = moving[body.parent].denoc
             I, w = shift(I, w, scratch.r[0], scratch.r[1])
             J, u = subtree_inertia(onto)
             J = (J[0] + I[0], J[1] + I[1], J[2] + I[2], J[3] + I[3], J[4] + I[4], J[5] + I[5])
@@ -134,12 +136,13 @@ def sweep_inward(system, work):
 @kernel
 def sweep_outward(system, work, vdot):
     """(D8): vdot, and mu."""
-    bodies, moving, scratches = system.bodies, work.bodies, work.denoc
+    bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
-        body, x, scratch = bodies[i], moving[i], scratches[i]
+        body, x = bodies[i], moving[i]
+        scratch = x.denoc
         mw, mx, my = 0.0, 0.0, 0.0
         if body.parent >= 0:
-            parent, r = scratches[body.parent], scratch.r
+            parent, r = moving[body.parent].denoc, scratch.r
             mw = parent.mu_w[2]
             mx, my = parent.mu_v[0] - mw * r[1], parent.mu_v[1] + mw * r[0]
         for k in range(body.n_v):
@@ -155,7 +158,8 @@ def sweep_outward(system, work, vdot):
 def put_constraint_forces(system, work, vdot):
     """(D9): accelerations of the prescribed coordinates and the forces that enforce them."""
     for i in range(len(system.bodies)):
-        body, x, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.denoc
         if body.is_prescribed:
             I, w = subtree_inertia(scratch)
             f = times(I, (scratch.mu_w[2], scratch.mu_v[0], scratch.mu_v[1]))

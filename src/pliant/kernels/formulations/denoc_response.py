@@ -17,7 +17,8 @@ def inward(system, work, x):
         store3(p, 6 * i, still)
         store3(p, 6 * i + 3, still)
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.denoc
         n, f = load3(p, 6 * i), load3(p, 6 * i + 3)
         for k in range(body.n_v - 1, -1, -1):
             pw, pv = twist_column(body, b, scratch, k)
@@ -35,7 +36,8 @@ def inward(system, work, x):
 def outward(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.denoc
         w = v = (same(0.0), same(0.0), same(0.0))
         if body.parent >= 0:
             w = load3(p, 6 * body.parent)
@@ -57,7 +59,8 @@ def inward_planar(system, work, x):
     for i in range(len(system.bodies)):
         store3(p, 3 * i, (same(0.0), same(0.0), same(0.0)))
     for i in range(len(system.bodies) - 1, -1, -1):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.denoc
         n, fx, fy = load3(p, 3 * i)
         for k in range(body.n_v - 1, -1, -1):
             pw, px, py = planar_twist_column(body, b, scratch, k)
@@ -74,7 +77,8 @@ def inward_planar(system, work, x):
 def outward_planar(system, work, x):
     p = work.body_lanes
     for i in range(len(system.bodies)):
-        body, b, scratch = system.bodies[i], work.bodies[i], work.denoc[i]
+        body, b = system.bodies[i], work.bodies[i]
+        scratch = b.denoc
         w, vx, vy = same(0.0), same(0.0), same(0.0)
         if body.parent >= 0:
             w, vx, vy = load3(p, 3 * body.parent)

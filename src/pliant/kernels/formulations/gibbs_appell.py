@@ -32,7 +32,8 @@ from pliant.system.status import Status
 @kernel
 def put_bias(system, work, i, part):
     """(G3): b of one joint, with that part (0 or 1) of the prescribed accelerations."""
-    body, x, scratch = system.bodies[i], work.bodies[i], work.gibbs_appell[i]
+    body, x = system.bodies[i], work.bodies[i]
+    scratch = x.gibbs_appell
     bv, bw = vec(x.zv), vec(x.zw)
     if body.parent < 0:
         bv = sub(bv, mul_t(mat(x.R), vec(system.world[0].gravity)))
@@ -49,7 +50,8 @@ def put_bias(system, work, i, part):
 @kernel
 def put_body_inertia(system, work, i, part):
     """(G2): Gibbs function of one link alone, with that part of the external wrench; the blocks of its modes too."""
-    body, x, scratch = system.bodies[i], work.bodies[i], work.gibbs_appell[i]
+    body, x = system.bodies[i], work.bodies[i]
+    scratch = x.gibbs_appell
     w, c, J = vec(x.w), vec(body.c), sym(body.J)
     if body.flex >= 0:
         c, J, pf, pn = mass_and_bias(system, work, system.flexes[body.flex], w)
@@ -92,8 +94,9 @@ def add_to_modes(system, work, k, m, c, J, force, moment):
 @routine
 def add_to_parent(system, work, i):
     """(G4): I and p of a link and all it carries, joint at rest, to its parent."""
-    body, x, scratch = system.bodies[i], work.bodies[i], work.gibbs_appell[i]
-    onto, R, m = work.gibbs_appell[body.parent], mat(x.R), scratch.subtree_mass
+    body, x = system.bodies[i], work.bodies[i]
+    scratch = x.gibbs_appell
+    onto, R, m = work.bodies[body.parent].gibbs_appell, mat(x.R), scratch.subtree_mass
     force, moment = subtree_wrench(scratch, vec(scratch.bv), vec(scratch.bw))
     force, moment = mul(R, add(force, vec(scratch.pf))), mul(R, add(moment, vec(scratch.pn)))
     o = vec(x.o) if body.point < 0 else vec(x.o_E)
@@ -123,7 +126,8 @@ def walk_inward(system, work, M, row, i, force, moment):
     """(G6, G7): take G of one acceleration from link i to the root: its entries of M; what the biases b add to r."""
     r = 0.0
     while i >= 0:
-        body, x, scratch = system.bodies[i], work.bodies[i], work.gibbs_appell[i]
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.gibbs_appell
         for k in range(body.n_v):
             sv, sw = subspace_column(body, x, k)
             put_entry(M, row, body.v + k, dot(sv, force) + dot(sw, moment))
@@ -145,7 +149,8 @@ def walk_inward(system, work, M, row, i, force, moment):
 @kernel
 def put_joint_rows(system, work, M, i):
     """(G5 - G7): rows of the velocities of one joint."""
-    body, x, scratch = system.bodies[i], work.bodies[i], work.gibbs_appell[i]
+    body, x = system.bodies[i], work.bodies[i]
+    scratch = x.gibbs_appell
     for k in range(body.n_v):
         row = body.v + k
         sv, sw = subspace_column(body, x, k)
@@ -226,7 +231,7 @@ def sum_free_wrenches(system, work, vdot, reaction):
             put(reaction[i, 3:], moment)
         if body.parent >= 0:
             a, al = free_acceleration(work, body, x, vdot)
-            own_force, own_moment = subtree_wrench(work.gibbs_appell[i], a, al)
+            own_force, own_moment = subtree_wrench(work.bodies[i].gibbs_appell, a, al)
             force, moment = mul(mat(x.R), add(force, own_force)), mul(mat(x.R), add(moment, own_moment))
             onto = reaction[body.parent]
             put(onto, add(vec(onto), force))
@@ -239,7 +244,7 @@ def put_reactions(system, work, vdot, reaction):
     sum_free_wrenches(system, work, vdot, reaction)
     accelerate(system, work, vdot)
     for i in range(len(reaction)):
-        x, scratch = work.bodies[i], work.gibbs_appell[i]
+        x, scratch = work.bodies[i], work.bodies[i].gibbs_appell
         force, moment = subtree_wrench(scratch, vec(x.a), vec(x.al))
         put(reaction[i], add(vec(reaction[i]), add(force, vec(scratch.pf))))
         put(reaction[i, 3:], add(vec(reaction[i, 3:]), add(moment, vec(scratch.pn))))
