@@ -2,8 +2,8 @@
 
 A contract is one explicit signature. Kernels of a contract are compiled once, cached on disk, and called through their
 address, so one compiled loop serves every formulation and integrator (numba's calling convention is not public: numba's
-upper version is pinned and tests/kernels/test_jit.py holds one test per assumption). Under NUMBA_DISABLE_JIT=1 an address is an
-index into a list of plain functions.
+upper version is pinned and tests/kernels/test_jit.py holds one test per assumption). Under NUMBA_DISABLE_JIT=1 an
+address is an index into a list of plain functions.
 """
 
 import contextlib
