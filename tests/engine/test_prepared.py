@@ -447,10 +447,10 @@ SWINGING = Model("swing", [ROD], [HINGE])
 def test_a_progress_function_that_fails_ends_the_run_with_its_reason(error: BaseException) -> None:
     result = pliant.simulate(SWINGING, 1e5, progress=lambda t, end: raising(error))
     assert (result.status, result.t[-1] > 0) == ("failed", True)
-    assert result.reason.startswith("progress failed in test_handles.py, line ")
+    assert result.reason.startswith("progress failed in test_prepared.py, line ")
     runs = pliant.simulate_many(SWINGING, 1e5, q0=np.tile(SWINGING.q0, (50, 1)), progress=lambda n, all: raising(error))
     assert set(runs.status) == {"interrupted"}
-    assert "progress failed in test_handles.py" in runs.reasons[-1]
+    assert "progress failed in test_prepared.py" in runs.reasons[-1]
 
 
 def test_progress_is_told_also_between_samples() -> None:

@@ -87,13 +87,13 @@ def test_undeformed_it_has_the_mass_matrix_bias_and_energies_of_the_rigid_robot(
     q, v, *_ = random_state(rigid, np.random.default_rng(1))
     q_all, v_all = spread(rigid, model, q, v)
     _, rates = rigid_columns(rigid, model)
-    ours, yardstick = Prepared(model), Prepared(rigid)
-    M = yardstick.mass_matrix(q)
+    ours, reference = Prepared(model), Prepared(rigid)
+    M = reference.mass_matrix(q)
     assert largest(ours.mass_matrix(q_all)[np.ix_(rates, rates)] - M) < 1e-12 * largest(M)
-    h = yardstick.inverse_dynamics(q, v, 0 * v)
+    h = reference.inverse_dynamics(q, v, 0 * v)
     assert largest(ours.inverse_dynamics(q_all, v_all, 0 * v_all)[rates] - h) < 1e-12 * largest(h)
-    assert np.isclose(ours.energy(q_all, v_all).kinetic, yardstick.energy(q, v).kinetic, rtol=1e-12)
-    assert np.isclose(ours.energy(q_all, v_all).gravity, yardstick.energy(q, v).gravity, rtol=1e-12)
+    assert np.isclose(ours.energy(q_all, v_all).kinetic, reference.energy(q, v).kinetic, rtol=1e-12)
+    assert np.isclose(ours.energy(q_all, v_all).gravity, reference.energy(q, v).gravity, rtol=1e-12)
 
 
 def test_frames_and_joints_stay_where_they_were() -> None:

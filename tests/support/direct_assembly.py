@@ -1,4 +1,4 @@
-"""A yardstick for trees with flexible links: mass points along every beam, placed by the definition of the motion.
+"""A reference for trees with flexible links: mass points along every beam, placed by the definition of the motion.
 
 No tables, no recursion of velocities or inertias: positions and attitudes are series in time up to t^2 on the motion
 with constant velocities v. Their first terms under unit velocities are Jacobians, their second terms under v are the

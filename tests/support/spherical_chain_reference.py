@@ -1,4 +1,4 @@
-"""The yardstick of [boltzmannhamel]: the paper's double sums for spherical chains, written out in plain numpy.
+"""A reference for [boltzmannhamel]: the paper's double sums for spherical chains, written out in plain numpy.
 
 Independent of all kernels and slow on purpose. Terrestrial: lambda = (omega_1 .. omega_n); space: lambda =
 (V_1, Omega_1, omega_2 .. omega_n) with R_1 = 0. C[i][j] maps components in basis i to basis j, basis 0 is the world.

@@ -29,7 +29,7 @@ every_base = pytest.mark.parametrize("base", BASES)
 
 
 def ball_chain(chain: reference.Chain) -> Model:
-    """The model of a yardstick chain: J_1 at the world origin, or body 1 floating."""
+    """The model of a reference chain: J_1 at the world origin, or body 1 floating."""
     n = chain.n
     bodies = [Body(name=f"b{k}", mass=chain.m[k], com=chain.R[k], inertia=chain.I[k]) for k in range(1, n + 1)]
     seats = [Frame(body="world")] + [Frame(body=f"b{k}", position=chain.R[k] + chain.r[k]) for k in range(1, n)]
@@ -59,7 +59,7 @@ def take_inertia(handle: Prepared, i: int) -> None:
     body.J = body.I = body.c = body.com = 0.0
 
 
-# --- the yardstick itself -----------------------------------------------------------------------------------------
+# --- the reference itself -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sequence", reference.SEQUENCES)

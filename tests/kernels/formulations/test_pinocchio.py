@@ -1,8 +1,8 @@
 """Against an independent library: every quantity of one instant, on random robots of all joint kinds.
 
 Residuals are relative to the largest term of the quantity. 1e-12 leaves three digits above what rounding does to sums
-over at most 8 bodies (worst seen: 5e-15). Where M is solved the floor is rounding x condition(M), for the yardstick,
-too (worst seen: 1e-12 at condition 4e4). Pinocchio's aba is never the yardstick: the last test says why."""
+over at most 8 bodies (worst seen: 5e-15). Where M is solved the floor is rounding x condition(M), for the reference,
+too (worst seen: 1e-12 at condition 4e4). Pinocchio's aba is never the reference: the last test says why."""
 
 from __future__ import annotations
 
