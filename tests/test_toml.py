@@ -13,9 +13,10 @@ from pliant.errors import ModelError
 from pliant.io.toml import load_model, save_model, schema
 from pliant.model.attitudes import AxisAngle, EulerAngles, Pose, RollPitchYaw, RotationVector
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
-from pliant.model.contacts import Contact, Friction, Hertz, NormalLaw, Plane
+from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
+from pliant.model.normal_laws import Hertz
 from pliant.model.signals import SIGNAL_KINDS, Chirp, Constant, Cycloid, Ramp, Sine, Step, Sum, Table
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "arm.toml"
