@@ -47,13 +47,8 @@ def test_a_wrong_keyword_is_a_type_error_and_types_are_real(tmp_path):
         text=True,
         check=False,
     )
-    for name in (
-        "pliant.model.model.Model",
-        "pliant.model.joints.Joint",
-        "pliant.result.Result",
-        "pliant.model.normal_laws.Flores",
-        "numpy.ndarray",
-    ):
+    seen = ("model.model.Model", "model.joints.Joint", "result.Result", "model.normal_laws.Flores")
+    for name in (*(f"pliant.{name}" for name in seen), "numpy.ndarray"):
         assert f'Revealed type is "{name}' in done.stdout, done.stdout
     wrong = {number for number, line in enumerate(USER.splitlines(), 1) if line.endswith("# wrong")}
     found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import PliantError, methods
-from pliant.methods import Method
+from pliant import PliantError
+from pliant.methods import FRICTION_LAWS, NORMAL_LAWS, Method
 from pliant.model.laws import Law
 
 
@@ -234,14 +234,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "NormalLaw": lambda ready: {"law": "hertz", "stiffness": 1e5},
     "Hertz": lambda ready: {"young": 7e10},
     "Friction": lambda ready: {"law": "coulomb", "mu_k": 0.3},
-    **{
-        law.__name__: lambda ready, law=law: (
-            {each.name: 0.5 for each in law.parameters() if each.is_needed}
-            | {"v1": 0.8 for each in law.parameters() if each.name == "v1"}
-            | {"damping": 0.8 for each in law.parameters() if law.name == "hunt-crossley"}
-        )
-        for law in (*methods.NORMAL_LAWS, *methods.FRICTION_LAWS)
-    },
+    **{law.__name__: lambda ready, law=law: law_numbers(law) for law in (*NORMAL_LAWS, *FRICTION_LAWS)},
     "Loop": lambda ready: {"kind": "revolute", "first": "lower", "second": "world"},
     "Constant": lambda ready: {"value": 1.0},
     "Step": lambda ready: {"time": 1.0},
@@ -295,6 +288,12 @@ OPEN: dict[str, Any] = {
 }
 # made by pliant, not by its users: they hold what they are given
 HOLDERS = {"Result", "Runs"}
+
+
+def law_numbers(law: type[Law]) -> dict[str, Any]:
+    taken = {each.name for each in law.parameters()}
+    needed = {each.name: 0.5 for each in law.parameters() if each.is_needed}
+    return needed | ({"v1": 0.8} if "v1" in taken else {}) | ({"damping": 0.8} if "damping" in taken else {})
 
 
 def free(ready: Ready) -> dict[str, Any]:

@@ -246,9 +246,8 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))
     properties = {}
     for key, value in part["properties"].items():
-        words = comments.get(key) or next(
-            (one["description"] for one in value.get("anyOf", ()) if "description" in one), ""
-        )
+        inner = [one["description"] for one in value.get("anyOf", ()) if "description" in one]
+        words = comments.get(key) or next(iter(inner), "")
         properties[key] = {"description": words, **value} if words else value
     if "law" in properties:
         part = {**part, "required": ["law", *part["required"]]}  # it tells which table this is
