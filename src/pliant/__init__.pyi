@@ -73,12 +73,38 @@ from pliant.model.flexible import (
 )
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
-from pliant.model.contacts import (
-    Contact as Contact,
-    Plane as Plane,
+from pliant.model.contacts import Contact as Contact, Plane as Plane
+from pliant.model.normal_laws import (
     NormalLaw as NormalLaw,
+    Hooke as Hooke,
+    KelvinVoigt as KelvinVoigt,
+    HertzLaw as HertzLaw,
+    HuntCrossley as HuntCrossley,
+    HerbertMcWhannell as HerbertMcWhannell,
+    LeeWang as LeeWang,
+    LankaraniNikravesh as LankaraniNikravesh,
+    Gonthier as Gonthier,
+    ZhiyingQishao as ZhiyingQishao,
+    Flores as Flores,
+    GharibHurmuzlu as GharibHurmuzlu,
+    HuGuo as HuGuo,
+    Exact as Exact,
     Hertz as Hertz,
+)
+from pliant.model.friction_laws import (
     Friction as Friction,
+    Coulomb as Coulomb,
+    Stiction as Stiction,
+    Viscous as Viscous,
+    Stribeck as Stribeck,
+    Karnopp as Karnopp,
+    BengisuAkay as BengisuAkay,
+    Ambrosio as Ambrosio,
+    Atan as Atan,
+    Tanh as Tanh,
+    StepStribeck as StepStribeck,
+    Dahl as Dahl,
+    LuGre as LuGre,
 )
 from pliant.model.loops import Loop as Loop
 from pliant.methods.formulations import (

@@ -67,6 +67,8 @@ USES = (
     Use(("methods", "--help"), ("who invented them",)),
     Use(("methods", "-h"), ("who invented them",)),
     Use(("methods",), ("articulated *", "dop853 *", "hunt-crossley")),
+    Use(("methods", "stribeck"), ("pliant.Stribeck", "Stribeck speed", "above 0 m/s", "Armstrong")),
+    Use(("methods", "springs"), ("closure_stiffness", "elongation")),
     Use(("modes", "--help"), ("--set", "--out")),
     Use(("modes", "-h"), ("--set", "--out")),
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),

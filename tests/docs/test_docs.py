@@ -9,6 +9,8 @@ import pytest
 from paths import ROOT
 from pliant.command.loading import load
 from pliant.io.toml import load_model, schema
+from pliant.methods import FRICTION_LAWS, NORMAL_LAWS
+from pliant.model.normal_laws import NormalLaw
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 from pliant.system.tables import Power, System
@@ -98,9 +100,13 @@ def test_python_block_runs(name, source, tmp_path, monkeypatch):
 # --- docs/models.md against the schema ----------------------------------------------------------------------------
 
 
+LAWS = {law.__name__: law for law in (*NORMAL_LAWS, *FRICTION_LAWS)}
+
+
 def parts_of_schema():
+    """But the laws, which have a row each."""
     made = schema()
-    return {"Model": made, **made["$defs"]}
+    return {"Model": made, **{name: part for name, part in made["$defs"].items() if name not in LAWS}}
 
 
 def documented(part):
@@ -133,6 +139,21 @@ def test_every_key_of_a_model_file_is_explained_with_its_default(part):
             # a table stands for its kind or value
             allowed = list(default.values()) if isinstance(default, dict) else [default]
             assert found in allowed, key
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_law_is_explained_with_its_parameters(name):
+    law = LAWS[name]
+    assert name in schema()["$defs"]
+    needs = ", ".join(f"`{each.name}`" for each in law.parameters() if each.is_needed)
+    others = [each for each in law.parameters() if not each.is_needed]
+    may = ", ".join(f"`{p.name}`" + (f" ({p.default:g})" if p.default is not None else "") for p in others)
+    assert f"| `{law.name}` | {name} | {law.summary} | {needs} | {may} |" in text_of("docs/models.md")
+    family = "NormalLaw" if issubclass(law, NormalLaw) else "Friction"
+    for each in law.parameters():
+        line = documented(family)[each.name]
+        # units in brackets stand for all laws
+        assert set(each.unit.split(", ")) <= set(line.split("|")[3].strip().split(", ")), each.name
 
 
 def test_every_choice_of_a_model_file_is_explained():

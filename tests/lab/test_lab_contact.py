@@ -14,7 +14,8 @@ from command_line import pliant_command
 from pliant.errors import ModelError
 from pliant.lab import experiment, rod_hits
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
-from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
+from pliant.model.friction_laws import FRICTION_LAWS
+from pliant.model.normal_laws import NORMAL_LAWS
 from pliant.simulation.simulate import simulate
 
 MASS, SPEED, K, G = 1.3, 0.7, 2e8, 9.81

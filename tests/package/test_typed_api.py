@@ -24,6 +24,13 @@ USER = textwrap.dedent(
     pliant.simulate(model, durtion=1.0)  # wrong
     pliant.simulate(model, rho_infinity=1.0)  # wrong
     pliant.Springs(stifness=1.0)  # wrong
+    reveal_type(pliant.Flores(stiffness=1e8, restitution=0.7))
+    Contact("ground", pliant.Flores(1e8, 0.7), friction=pliant.Stribeck(mu_k=0.2, mu_s=0.4, v_s=0.05, load=1.0))
+    Contact("ground", pliant.NormalLaw("flores", 1e8, restitution=0.7), friction=pliant.Friction("coulomb", 0.3))
+    pliant.Flores(stiffness=1e8, restitution=0.7, damping=1.0)  # wrong
+    pliant.Stribeck(mu_k=0.2, mu_s=0.4, vs=0.05)  # wrong
+    pliant.NormalLaw("flores", 1e8, restitutoin=0.7)  # wrong
+    Contact("ground", normal=pliant.Coulomb(0.3))  # wrong
     result.at()  # wrong
     result.contcts  # wrong
     pliant.Jiont  # wrong
@@ -40,7 +47,8 @@ def test_a_wrong_keyword_is_a_type_error_and_types_are_real(tmp_path):
         text=True,
         check=False,
     )
-    for name in ("pliant.model.model.Model", "pliant.model.joints.Joint", "pliant.result.Result", "numpy.ndarray"):
+    seen = ("model.model.Model", "model.joints.Joint", "result.Result", "model.normal_laws.Flores")
+    for name in (*(f"pliant.{name}" for name in seen), "numpy.ndarray"):
         assert f'Revealed type is "{name}' in done.stdout, done.stdout
     wrong = {number for number, line in enumerate(USER.splitlines(), 1) if line.endswith("# wrong")}
     found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}

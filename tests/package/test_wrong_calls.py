@@ -19,7 +19,8 @@ import pytest
 
 import pliant
 from pliant import PliantError
-from pliant.methods import Method
+from pliant.methods import FRICTION_LAWS, NORMAL_LAWS, Method
+from pliant.model.laws import Law
 
 
 class Rude:
@@ -233,6 +234,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "NormalLaw": lambda ready: {"law": "hertz", "stiffness": 1e5},
     "Hertz": lambda ready: {"young": 7e10},
     "Friction": lambda ready: {"law": "coulomb", "mu_k": 0.3},
+    **{law.__name__: lambda ready, law=law: law_numbers(law) for law in (*NORMAL_LAWS, *FRICTION_LAWS)},
     "Loop": lambda ready: {"kind": "revolute", "first": "lower", "second": "world"},
     "Constant": lambda ready: {"value": 1.0},
     "Step": lambda ready: {"time": 1.0},
@@ -288,6 +290,12 @@ OPEN: dict[str, Any] = {
 HOLDERS = {"Result", "Runs"}
 
 
+def law_numbers(law: type[Law]) -> dict[str, Any]:
+    taken = {each.name for each in law.parameters()}
+    needed = {each.name: 0.5 for each in law.parameters() if each.is_needed}
+    return needed | ({"v1": 0.8} if "v1" in taken else {}) | ({"damping": 0.8} if "damping" in taken else {})
+
+
 def free(ready: Ready) -> dict[str, Any]:
     model = space_robot()
     return {"model": model, "q": model.q0}
@@ -310,8 +318,8 @@ def public_calls() -> Iterator[str]:
             continue
         if name not in HOLDERS:
             yield name
-        # what methods do with kernels is between them and the engine
-        if inspect.isclass(thing) and not issubclass(thing, Method):
+        # what methods do with kernels is between them and the engine; laws have what their family has
+        if inspect.isclass(thing) and not issubclass(thing, Method) and not (issubclass(thing, Law) and thing.name):
             for method, function in inspect.getmembers(thing, inspect.isfunction):
                 if not method.startswith("_") and len(inspect.signature(function).parameters) > 1:
                     yield f"{name}.{method}"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pliant.command.completion import complete_case, complete_kind, complete_setting, in_bash
+from pliant.command.completion import complete_case, complete_kind, complete_method, complete_setting, in_bash
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError, SimulationError
 
@@ -180,10 +180,22 @@ def _setting_row(key: str, row: Any, default: Any) -> tuple[str, ...]:
 
 
 @app.command(short_help="list formulations, integrators and laws of contact")
-def methods() -> None:
-    """List formulations, integrators and laws of contact: what they support, cost, and who invented them."""
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="one method or law: its parameters", autocompletion=complete_method),
+    ] = None,
+) -> None:
+    """List formulations, integrators and laws of contact: what they support, cost, and who invented them; of one, its
+    parameters.
+
+    pliant methods stribeck
+    """
     from pliant.methods import AUTO, FAMILIES
 
+    if name is not None:
+        _print_method(name)
+        return
     defaults = {getattr(method(), "first", method).name for method in AUTO.values()}
 
     for family, table in FAMILIES.items():
@@ -199,6 +211,30 @@ def methods() -> None:
         ]
         print_table((family, "what", "cost", "supports", "reference"), rows)
     print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
+
+
+def _print_method(name: str) -> None:
+    from pliant.methods import FAMILIES
+    from pliant.methods.citations import CITATIONS
+    from pliant.model.messages import closest
+
+    found = {row.name: row for table in FAMILIES.values() for row in table}
+    if name not in found:
+        raise ModelError(f"{name!r} is no method{closest(name, found) or ';'} pliant methods lists them all")
+    row = found[name]
+    print(f"{row.family} {name}, in Python pliant.{row.__name__}: {row.summary}")
+    print(f"supports: {', '.join(sorted(row.supports)) or 'nothing more'}\nreference: {CITATIONS[row.reference]}\n")
+    rows = [
+        (
+            each.key,
+            "needed" if each.is_needed else _short(each.default),
+            each.unit,
+            ", ".join(each.choices) or ("" if isinstance(each.default, bool) else each.range_words),
+            each.words,
+        )
+        for each in row.parameters()
+    ]
+    print_table(("parameter", "default", "unit", "allowed", "what"), rows)
 
 
 @app.command(short_help="natural frequencies and mode shapes of a robot, or of a beam")

@@ -27,6 +27,13 @@ def complete_kind(incomplete: str) -> Items:
     return _fitting(KINDS.items(), incomplete)
 
 
+def complete_method(incomplete: str) -> Items:
+    """Methods and laws."""
+    from pliant.methods import FAMILIES
+
+    return _fitting(((row.name, row.summary) for table in FAMILIES.values() for row in table), incomplete)
+
+
 def complete_setting(context: typer.Context, incomplete: str) -> Items:
     """KEY=VALUE for --set of the command at hand: every choice of a key, or its default to begin with."""
     if context.info_name == "modes":

@@ -17,7 +17,7 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.plain_file import read_plain
-from pliant.model import attitudes, bodies, contacts, flexible, joints, model, signals
+from pliant.model import attitudes, bodies, contacts, flexible, friction_laws, joints, model, normal_laws, signals
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
@@ -185,16 +185,17 @@ def _plain(value: Any) -> Any:
     given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     defaults = {field.name: field.default for field in dataclasses.fields(value)}
     table = {key: _plain(item) for key, item in given.items() if item != defaults[key] or _is_tag(value, key)}
-    first = [key for key in ("name", "kind") if key in table]
+    first = [key for key in ("name", "kind", "law") if key in table]
     return {key: table[key] for key in [*first, *table]}
 
 
 def _is_tag(value: Any, key: str) -> bool:
-    """Whether a key is the kind that tells classes apart: it allows one word only. Bodies are rigid unless told."""
+    """Whether a key is the kind (or law) that tells classes apart: it allows one word only. Bodies are rigid unless
+    told."""
     return (
-        key == "kind"
-        and value.kind != "rigid"
-        and len(get_args(type(value).__pydantic_fields__["kind"].annotation)) == 1
+        key in ("kind", "law")
+        and getattr(value, key) != "rigid"
+        and len(get_args(type(value).__pydantic_fields__[key].annotation)) == 1
     )
 
 
@@ -239,13 +240,17 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    rooms = (model, joints, contacts, attitudes, bodies, flexible, signals)
-    cls = next(getattr(room, name) for room in rooms if hasattr(room, name))
-    comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", inspect.getsource(cls), re.MULTILINE))
-    properties = {
-        key: {"description": comments[key], **value} if key in comments else value
-        for key, value in part["properties"].items()
-    }
+    rooms = (model, joints, contacts, normal_laws, friction_laws, attitudes, bodies, flexible, signals)
+    cls = next(getattr(room, name) for room in rooms if isinstance(getattr(room, name, None), type))
+    sources = [inspect.getsource(one) for one in reversed(cls.__mro__) if one.__module__.startswith("pliant.")]
+    comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))
+    properties = {}
+    for key, value in part["properties"].items():
+        inner = [one["description"] for one in value.get("anyOf", ()) if "description" in one]
+        words = comments.get(key) or next(iter(inner), "")
+        properties[key] = {"description": words, **value} if words else value
+    if "law" in properties:
+        part = {**part, "required": ["law", *part["required"]]}  # it tells which table this is
     return {"description": inspect.cleandoc(cls.__doc__ or ""), **part, "properties": properties}
 
 

@@ -12,7 +12,7 @@ from pliant.cases.contact_settings import friction_law
 from pliant.lab.experiment import Experiment, Outcome, Run
 from pliant.lab.friction_groups import friction_groups
 from pliant.model.bodies import Body
-from pliant.model.contacts import FRICTION_LAWS, Contact, NormalLaw, Plane
+from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Signal, Sine, Table
@@ -88,11 +88,12 @@ def plan_force(settings: Mapping[str, Any]) -> dict[Any, Run]:
     runs: dict[Any, Run] = {}
     weight, top = settings["mass"] * settings["gravity"], 2.0 * settings["belt_speed"]
     for law in settings["friction_laws"]:
-        row = FRICTION_LAWS[law]
+        row = friction_law({**settings, "friction_law": law})
+        assert row is not None
         for v in speeds(settings):
             # a block that is held cannot stick
-            if abs(v) > 2.0 * dict(row.may).get("stick_speed", 0.0):
-                bending = settings["mu_s"] * weight / (settings["sigma0"] * abs(v)) if row.has_states else 0.0
+            if abs(v) > 2.0 * row.value("stick_speed"):
+                bending = settings["mu_s"] * weight / (settings["sigma0"] * abs(v)) if row.has_states() else 0.0
                 time = SETTLED + 40.0 * bending
                 runs[law, v] = Run(block(settings, law, uniform(v, time), None), time, last_force)
         omega = 2.0 * math.pi / SWING

@@ -10,9 +10,10 @@ import numpy as np
 
 from pliant.lab.experiment import Experiment, Outcome, Run
 from pliant.model.bodies import Body
-from pliant.model.contacts import NORMAL_LAWS, Contact, NormalLaw
+from pliant.model.contacts import Contact, NormalLaw
 from pliant.model.joints import Joint
 from pliant.model.model import Crossing, Model, Output
+from pliant.model.normal_laws import NORMAL_LAWS
 from pliant.report_types import Finding, Lines
 from pliant.result import Result
 
@@ -58,12 +59,17 @@ def damping_ratio(e: float) -> float:
 
 def expected_restitution(law: str, e: float) -> float:
     """What a law delivers by its closed formula."""
-    if law == "kelvin-voigt":
+    if takes_damping(law):
         # the force vanishes, and the ball is let go, before half a period is over
         zeta = damping_ratio(e)
         return math.exp(-2.0 * zeta * math.acos(zeta) / math.sqrt(1.0 - zeta**2))
-    damping = NORMAL_LAWS[law].damping
-    return 1.0 if damping is None else restitution_of(damping(e))
+    factor = getattr(NORMAL_LAWS[law], "damping_factor", None)
+    return 1.0 if factor is None else restitution_of(factor(e))
+
+
+def takes_damping(law: str) -> bool:
+    """In place of restitution."""
+    return NORMAL_LAWS[law].takes() == ("damping",)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------
@@ -72,11 +78,11 @@ def expected_restitution(law: str, e: float) -> float:
 def normal_law(law: Any, e: float, settings: Mapping[str, Any]) -> NormalLaw:
     """A law that is asked for e. Linear laws get the stiffness with which they would go as deep as hertz."""
     row, mass, speed, K, n = NORMAL_LAWS[law], *(settings[key] for key in ("mass", "speed", "stiffness", "exponent"))
-    if row.exponent == 1.0:
+    if row.is_linear:
         K = mass * speed**2 / elastic_depth(mass, speed, K, n) ** 2
-        given = {} if law == "hooke" else {"damping": 2.0 * damping_ratio(e) * math.sqrt(K * mass)}
-        return NormalLaw(law, K, **given)
-    return NormalLaw(law, K, n, **({"restitution": e} if "restitution" in row.takes else {}))
+        damping = 2.0 * damping_ratio(e) * math.sqrt(K * mass) if takes_damping(law) else None
+        return NormalLaw(law, K, damping=damping)
+    return NormalLaw(law, K, n, restitution=e if "restitution" in row.takes() else None)
 
 
 def ball(law: NormalLaw, mass: float, speed: float, height: float) -> Model:
@@ -225,7 +231,7 @@ def _range_words(asked: Any, delivered: Any) -> str:
 def _verdict(asked: Any, delivered: Mapping[str, Any]) -> str:
     """Who delivers what is asked, in sentences."""
     error = {law: float(np.max(np.abs(values - asked))) for law, values in delivered.items()}
-    damped = [law for law in error if NORMAL_LAWS[law].takes]
+    damped = [law for law in error if NORMAL_LAWS[law].takes()]
     kinds = {
         "Exactly what is asked: {}.": [law for law in damped if error[law] <= 1e-6],
         "Within 0.1 at any e: {}.": [law for law in damped if 1e-6 < error[law] <= 0.1],
@@ -233,7 +239,7 @@ def _verdict(asked: Any, delivered: Mapping[str, Any]) -> str:
             f"{law} ({error[law]:.2f})" for law in damped if error[law] > 0.1
         ],
         "No damping, so all is given back: {}.": [law for law in error if law not in damped],
-        "{}, which takes a damping, got the textbook's for e.": [law for law in damped if law == "kelvin-voigt"],
+        "{}, which takes a damping, got the textbook's for e.": [law for law in damped if takes_damping(law)],
     }
     return " ".join(words.format(", ".join(laws)) for words, laws in kinds.items() if laws)
 

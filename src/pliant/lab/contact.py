@@ -20,7 +20,8 @@ from pliant.lab.belt import FORCE, STICK_SLIP
 from pliant.lab.bounce import BOUNCE
 from pliant.lab.experiment import Outcome, Performed, perform
 from pliant.lab.rod_hits import ROD_HITS
-from pliant.model.contacts import FRICTION_LAWS, NORMAL_LAWS
+from pliant.model.friction_laws import FRICTION_LAWS
+from pliant.model.normal_laws import NORMAL_LAWS
 from pliant.report_types import Finding
 from pliant.view.charts.chart import Curve, write_chart
 from pliant.view.page.report import write_findings

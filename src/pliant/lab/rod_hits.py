@@ -13,8 +13,9 @@ from pliant.lab.bounce import elastic_time
 from pliant.lab.experiment import Experiment, Outcome, Run
 from pliant.lab.friction_groups import friction_groups
 from pliant.model.bodies import Body, Rod
-from pliant.model.contacts import FRICTION_LAWS, Contact, NormalLaw, Plane
+from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.flexible import Beam, Bending, Circle, Material
+from pliant.model.friction_laws import FRICTION_LAWS
 from pliant.model.model import Base, Model, Output
 from pliant.report_types import Finding, Lines
 from pliant.result import Result
@@ -159,7 +160,7 @@ def _verdict(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
 
 def _bristles(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
     """Whether bristles have the way to bend."""
-    bristled = [law for law in settings["friction_laws"] if FRICTION_LAWS[law].has_states]
+    bristled = [law for law in settings["friction_laws"] if FRICTION_LAWS[law].has_states()]
     hits = [found for (law, _), found in measured.items() if law in bristled and not math.isnan(found["time"])]
     if not hits:
         return ""

@@ -11,9 +11,11 @@ from pliant.errors import ModelError
 from pliant.methods.closures import CLOSURES, Closure, Multipliers
 from pliant.methods.formulations import FORMULATIONS, Articulated, Formulation
 from pliant.methods.integrators import INTEGRATORS, AutoIntegrator, Integrator
-from pliant.methods.laws import FRICTION_LAWS, NORMAL_LAWS, Law
-from pliant.methods.method import Method, Parameter
+from pliant.methods.method import Method
+from pliant.model import friction_laws, normal_laws
+from pliant.model.laws import Law
 from pliant.model.messages import quoted
+from pliant.model.parameters import Parameter
 
 __all__ = [
     "AUTO",
@@ -41,7 +43,10 @@ FormulationLike = Formulation | str | Mapping[str, Any]
 IntegratorLike = Integrator | str | Mapping[str, Any]
 ClosureLike = Closure | str | Mapping[str, Any]
 
-FAMILIES: dict[str, tuple[type[Method], ...] | tuple[Law, ...]] = {
+# laws of contact and friction are part of a model, so their classes are in model/
+NORMAL_LAWS = tuple(normal_laws.NORMAL_LAWS.values())
+FRICTION_LAWS = tuple(friction_laws.FRICTION_LAWS.values())
+FAMILIES: dict[str, tuple[type[Method], ...] | tuple[type[Law], ...]] = {
     "formulation": FORMULATIONS,
     "integrator": INTEGRATORS,
     "closure": CLOSURES,

@@ -3,57 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import math
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar
 
-from pliant.errors import ModelError
-from pliant.model.messages import quoted
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a method: what it means, its unit, what it may be; its key in files and on the command line."""
-
-    words: str
-    unit: str = ""
-    low: float = -math.inf
-    high: float = math.inf
-    is_open: bool = False  # low itself is not allowed
-    choices: tuple[str, ...] = ()
-    key: str = ""
-    name: str = ""
-    default: Any = None
-
-    def checked(self, value: Any, where: str) -> Any:
-        """The value as the method takes it, or a message."""
-        if self.choices:
-            if isinstance(value, str) and value in self.choices:
-                return value
-            raise ModelError(f"{where}: {quoted(value)} found; give one of {', '.join(self.choices)}")
-        if isinstance(self.default, bool):
-            if isinstance(value, bool):
-                return value
-            raise ModelError(f"{where}: {quoted(value)} found; give true or false")
-        is_number = isinstance(value, (int, float)) or hasattr(value, "__float__")
-        if is_number and not isinstance(value, (bool, str)):
-            try:
-                number = float(value)
-            except Exception:  # what a caller's objects do when they shall become a number
-                number = math.nan
-            if (self.low < number if self.is_open else self.low <= number) and number <= self.high < math.inf:
-                return number
-            if self.high == math.inf and self.low <= number < math.inf and not (self.is_open and number == self.low):
-                return number
-        raise ModelError(f"{where}: {quoted(value)} found; give a number {self.range_words} ({self.words})")
-
-    @property
-    def range_words(self) -> str:
-        unit = f" {self.unit}" if self.unit else ""
-        if self.high < math.inf:
-            return f"from {self.low:.4g} to {self.high:g}{unit}"
-        return (f"above {self.low:g}" if self.is_open else f"of at least {self.low:g}") + unit
+from pliant.model.parameters import Parameter
 
 
 def parameter(default: Any, words: str, **rest: Any) -> Any:

@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, Tag
 from pliant.errors import ModelError
 from pliant.model.attitudes import TABLES, Attitude, Pose, attitude_matrix
 from pliant.model.bodies import Place
-from pliant.model.contacts import Friction
+from pliant.model.friction_laws import AnyFriction
 from pliant.model.messages import listed, quoted, refuse, shown
 from pliant.model.quantities import (
     ONE_OR_EACH,
@@ -137,9 +137,11 @@ Limits = Annotated[
     Annotated[Limit, Tag("one")] | Annotated[tuple[LimitOrNone, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
 ]
-FrictionOrNone = Annotated[Annotated[Friction, Tag("other")] | Annotated[Literal["none"], Tag("text")], TEXT_OR_OTHER]
+FrictionOrNone = Annotated[
+    Annotated[AnyFriction, Tag("other")] | Annotated[Literal["none"], Tag("text")], TEXT_OR_OTHER
+]
 Frictions = Annotated[
-    Annotated[Friction, Tag("one")] | Annotated[tuple[FrictionOrNone, ...], Field(min_length=1), Tag("each")],
+    Annotated[AnyFriction, Tag("one")] | Annotated[tuple[FrictionOrNone, ...], Field(min_length=1), Tag("each")],
     ONE_OR_EACH,
 ]
 Motors = Annotated[

@@ -111,6 +111,8 @@ def worded(made: Any) -> Any:
 
 def _title(cls: type, given: dict[str, Any]) -> str:
     """How messages call it: joint 'elbow', roll-pitch-yaw."""
+    if hasattr(cls, "_title"):
+        return str(cls._title())
     title = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
     return f"{title} '{given['name']}'" if isinstance(given.get("name"), str) else title
 
@@ -132,13 +134,16 @@ def _tidy(cls: type, value: Any) -> Any:
         named, rest = dict(zip(names, value.args, strict=False)), value.kwargs or {}
         for twice in named.keys() & rest.keys():
             raise ValueError(f"'{twice}' is given twice, by place and by name; give it once")
-        _check_keys(cls, rest)
+        _check_keys(cls, named | rest)
         return ArgsKwargs((), {key: _plain(item) for key, item in (named | rest).items()})
     return value
 
 
 def _check_keys(cls: type, given: dict[str, Any]) -> None:
     allowed = _field_names(cls)
+    own = list(cls._key_problems(given)) if hasattr(cls, "_key_problems") else []  # of laws
+    if own:
+        raise ValueError("\n".join(own[:MOST_LINES]))
     unknown = [key for key in given if key not in allowed]
     lines = [
         f"unknown key '{short(str(key))}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"

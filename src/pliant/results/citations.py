@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pliant.methods import FAMILIES, Methods, find_method
+from pliant.methods import Methods, find_method
 from pliant.methods.citations import CITATIONS
+from pliant.model.laws import Law
 from pliant.model.model import Model
 
 
@@ -29,14 +30,10 @@ def _chosen(methods: Methods | None, integrators: Iterable[str]) -> Iterator[dic
 
 
 def _laws(model: Model) -> Iterator[dict[str, Any]]:
-    names = {
-        "normal law": [contact.normal.law for contact in model.contacts],
-        "friction law": [
-            *(contact.friction.law for contact in model.contacts if contact.friction is not None),
-            *(friction.law for joint in model.joints for friction in joint.each("friction") if friction is not None),
-        ],
-    }
-    for family, used in names.items():
-        references = {row.name: row.reference for row in FAMILIES[family]}
-        for name in dict.fromkeys(used):
-            yield {"family": family, "name": name, "reference": references[name]}
+    """Each law with its parameters; equal ones once."""
+    inner = [friction for joint in model.joints for friction in joint.each("friction")]
+    laws: list[Law] = [contact.normal for contact in model.contacts]
+    laws += [contact.friction for contact in model.contacts if contact.friction is not None]
+    laws += [friction for friction in inner if isinstance(friction, Law)]
+    for law in dict.fromkeys(laws):
+        yield {"family": law.family, **law.row}

@@ -1,5 +1,6 @@
 """Friction laws in contacts and joints, against closed forms and scipy."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,7 +11,8 @@ import pliant
 from pliant import methods
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
-from pliant.model.contacts import FRICTION_LAWS, Contact, Friction, NormalLaw, Plane
+from pliant.model.contacts import Contact, NormalLaw, Plane
+from pliant.model.friction_laws import FRICTION_LAWS, Friction
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Ramp, Sine, Table
@@ -41,8 +43,7 @@ SMOOTHED = ("bengisu-akay", "ambrosio", "atan", "tanh", "step-stribeck")
 
 
 def loaded(friction, load):
-    given = {key: getattr(friction, key) for key in friction.__dataclass_fields__}
-    return Friction(**given | {"load": load})
+    return dataclasses.replace(friction, load=load)
 
 
 def step(x, x0, h0, x1, h1):
@@ -400,7 +401,9 @@ def test_every_law_has_a_row_of_methods():
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ({"law": "coulomb"}, "'mu_k' is missing; give it"),
+        ({"law": "coulomb"}, "the law coulomb needs mu_k; give it (coulomb takes mu_k, stick_speed, load)"),
+        ({"mu_k": 0.1}, "'law' is missing; give it, as one of coulomb, stiction"),
+        ({"law": "coulomb", "mu": 0.1, "mu_k": 0.1}, "unknown key 'mu'; did you mean 'mu_k'?"),
         ({"law": "coulomb", "mu_k": -0.1}, "mu_k: found -0.1; give 0 or more"),
         ({"law": "colomb", "mu_k": 0.1}, '"colomb" is not known; did you mean \'coulomb\'?'),
         ({"law": "coulomb", "mu_k": 0.1, "v0": 1.0}, "v0 has no effect in the law coulomb, which takes mu_k"),

@@ -11,12 +11,13 @@ from pliant import methods
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Rod, Sphere
 from pliant.model.contact_points import contact_points
-from pliant.model.contacts import NORMAL_LAWS, Contact, Hertz, NormalLaw, Plane, exact_damping
+from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Base, Crossing, Model, Output
+from pliant.model.normal_laws import NORMAL_LAWS, Exact, Hertz
 from pliant.simulation.simulate import simulate
 
-WITH_RESTITUTION = [name for name, row in NORMAL_LAWS.items() if "restitution" in row.takes]
+WITH_RESTITUTION = [name for name, row in NORMAL_LAWS.items() if "restitution" in row.takes()]
 TIGHT = {"rtol": 1e-12, "atol": 1e-14}
 
 # X(e) as the papers have it, written out once more
@@ -126,14 +127,14 @@ def test_given_damping_of_hunt_and_crossley():
 
 @pytest.mark.parametrize("e", [0.02, 0.1, 0.3, 0.5, 0.8, 0.97, 0.9999, 1 - 1e-9])
 def test_exact_damping_solves_its_equation(e):
-    X = exact_damping(e)
+    X = Exact.damping_factor(e)
     if e > 0.9:
         # two terms of the series in 1 - e
         d = 1 - e
         assert pytest.approx(X, rel=max(3 * d**2, 1e-13)) == 1.5 * d * (1 + d)
     else:
         assert delivered(X) == pytest.approx(e, rel=1e-9)
-    assert exact_damping(1.0) == 0.0
+    assert Exact.damping_factor(1.0) == 0.0
 
 
 def test_stiffness_from_radii_and_materials():
@@ -148,6 +149,7 @@ def test_stiffness_from_radii_and_materials():
 
 def test_every_law_has_a_row_of_methods():
     assert [row.name for row in methods.NORMAL_LAWS] == list(NORMAL_LAWS)
+    assert methods.FAMILIES["normal law"] == methods.NORMAL_LAWS
 
 
 # --- with gravity -----------------------------------------------------------------------------------------------
