@@ -8,9 +8,9 @@ from typing import Any
 
 WARNING, WRONG = "warning", "wrong"
 
-# energy, momentum: multiples of rtol that may be believed; those of a run with fixed steps, which promises nothing
+# energy, momentum: multiples of rtol that may be trusted; those of a run with fixed steps, which promises nothing
 PROMISED, WRONG_BY = 1e3, 1e5
-LEAST_PROMISE = 1e-9  # rounding, and error constants of loose problems
+MIN_PROMISE = 1e-9  # rounding, and error constants of loose problems
 LARGEST_LOSS = 0.02  # amber at any tolerance ..
 LARGEST_WRONG = 0.2  # .. and red
 OPEN, WIDE_OPEN = 1e-6, 1e-3  # loops, as a part of the model's size
@@ -33,7 +33,7 @@ class Diagnostic:
 def diagnose(
     audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool = True
 ) -> tuple[Diagnostic, ...]:
-    """What one should know before believing the figures of a run."""
+    """What one should know before using the figures of a run."""
     return tuple(_findings(audit, settings, stays_closed))
 
 
@@ -67,7 +67,7 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
 def _balances(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Energy and momentum, against what the tolerance promises."""
     is_fixed = settings.get("step") is not None
-    promise = max(LEAST_PROMISE, 1e-8 if is_fixed else float(settings.get("rtol", 1e-8)))
+    promise = max(MIN_PROMISE, 1e-8 if is_fixed else float(settings.get("rtol", 1e-8)))
     fair = LARGEST_LOSS if is_fixed else min(PROMISED * promise, LARGEST_LOSS)
     bad = LARGEST_WRONG if is_fixed else min(WRONG_BY * promise, LARGEST_WRONG)
     what = {

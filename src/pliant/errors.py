@@ -27,11 +27,11 @@ class ModelError(PliantError, ValueError):
 
 
 class SimulationError(PliantError, RuntimeError):
-    """A computation that broke down. The command line exits with 1."""
+    """A computation that failed. The command line exits with 1."""
 
 
 class AccuracyWarning(UserWarning):
-    """A run whose figures should not be believed as they stand; Result.warnings has the same words."""
+    """A run whose figures should not be trusted as they stand; Result.warnings has the same words."""
 
 
 ADVICE = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-UNKNOWN = 4e9  # bytes, where nothing tells
+UNKNOWN = 4e9  # bytes, where the system does not say
 RESERVE = 200_000_000  # bytes that are left for the end of a run: its figures, page and files
 GROUPS = Path("/sys/fs/cgroup")
 

@@ -166,7 +166,7 @@ def _flat(each: dict[str, float], note: str) -> list[Figure]:
 def right_hand_side(model: Model, q: Array, v: Array) -> tuple[Callable[[int], Array], Prepared]:
     """evaluate(times): the right-hand side that integrators call, at one state, so many times; returns ydot.
 
-    The phase (which points touch) is the one the state tells."""
+    The phase (which points touch) is the one that follows from the state."""
     from pliant.kernels import _jit, dynamics, repeat
 
     handle = Prepared(model)

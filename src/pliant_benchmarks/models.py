@@ -39,7 +39,7 @@ class Serial:
     def count(self) -> int:
         return len(self.joints)
 
-    def seat(self, i: int) -> Triple:
+    def joint_frame(self, i: int) -> Triple:
         """Joint i in the axes of the link before."""
         return self.way if i else (0.0, 0.0, 0.0)
 
@@ -73,7 +73,7 @@ def pliant_model(serial: Serial) -> Model:
     width = len(serial.q0) // serial.count
     joints = []
     for i, axis in enumerate(serial.joints):
-        parent = Frame(f"link{i - 1}", serial.seat(i)) if i else "world"
+        parent = Frame(f"link{i - 1}", serial.joint_frame(i)) if i else "world"
         start = serial.q0[width * i : width * (i + 1)]
         if axis == BALL:
             joints.append(Joint(f"joint{i}", "spherical", f"link{i}", parent=parent, q0=start))

@@ -47,8 +47,8 @@ def pinocchio_model(serial: Serial) -> Any:
     inertia = pin.Inertia(serial.mass, np.array(serial.com), np.diag(serial.inertia))
     parent = 0
     for i, axis in enumerate(serial.joints):
-        seat = pin.SE3(np.eye(3), np.array(serial.seat(i)))
-        parent = model.addJoint(parent, hinges[axis](), seat, f"joint{i}")
+        joint_frame = pin.SE3(np.eye(3), np.array(serial.joint_frame(i)))
+        parent = model.addJoint(parent, hinges[axis](), joint_frame, f"joint{i}")
         model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
     return model
 
@@ -56,7 +56,7 @@ def pinocchio_model(serial: Serial) -> Any:
 def mujoco_text(serial: Serial) -> str:
     """MJCF of a chain of hinges, with everything off that it does not need."""
     opening = "".join(
-        f'<body pos="{_words(serial.seat(i))}"><joint type="hinge" axis="{_words(DIRECTIONS[axis])}"/>'
+        f'<body pos="{_words(serial.joint_frame(i))}"><joint type="hinge" axis="{_words(DIRECTIONS[axis])}"/>'
         f'<inertial pos="{_words(serial.com)}" mass="{serial.mass!r}" diaginertia="{_words(serial.inertia)}"/>'
         for i, axis in enumerate(serial.joints)
     )
@@ -97,7 +97,7 @@ def exudyn_system(serial: Serial) -> tuple[Any, Any]:
             jointTypes=[types[axis] for axis in serial.joints],
             linkParents=list(range(-1, n - 1)),
             jointTransformations=_exudyn_list(exu.Matrix3DList(), [np.eye(3)] * n),
-            jointOffsets=_exudyn_list(exu.Vector3DList(), [serial.seat(i) for i in range(n)]),
+            jointOffsets=_exudyn_list(exu.Vector3DList(), [serial.joint_frame(i) for i in range(n)]),
             linkInertiasCOM=_exudyn_list(exu.Matrix3DList(), [np.diag(serial.inertia)] * n),
             linkCOMs=_exudyn_list(exu.Vector3DList(), [serial.com] * n),
             linkMasses=[serial.mass] * n,
@@ -321,7 +321,7 @@ def within(engine: Engine, problem: Any, reference: Array, limit: float, cost: C
 def error_of(
     engine: Engine, problem: Any, ready: Callable[[Setting], Run], setting: Setting, reference: Array
 ) -> float:
-    """Largest difference from the reference; inf where the run broke down or found another number of contacts."""
+    """Largest difference from the reference; inf where the run failed or found another number of contacts."""
     try:
         found = ready(setting)() if engine.answer is None else engine.answer(problem, setting)
     except (SimulationError, RuntimeError, ValueError):  # engines give up where a step is hopelessly long

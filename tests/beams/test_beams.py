@@ -588,7 +588,7 @@ def test_refused(case):
 
 
 def test_modes_that_do_not_converge_are_refused(monkeypatch):
-    monkeypatch.setattr(varying_modes, "MOST_TERMS", 12)
+    monkeypatch.setattr(varying_modes, "MAX_TERMS", 12)
     beam = Beam("b", 1.0, STEEL, TaperedSection((Circle(0.01), Circle(0.02))), bending_y=5)
     with pytest.raises(ModelError, match="more than 12 terms"):
         beam_shapes(beam)

@@ -6,7 +6,7 @@ import pytest
 
 import pliant
 from command_line import pliant_command
-from pliant.command.templates import KINDS, write_starter
+from pliant.command.templates import KINDS, write_template
 from pliant.errors import ModelError
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -28,7 +28,7 @@ def test_starter_runs_as_it_is_written(kind, tmp_path):
 
 @every_kind
 def test_starter_shows_what_its_kind_promises(kind, tmp_path):
-    write_starter(tmp_path / "robot.toml", kind)
+    write_template(tmp_path / "robot.toml", kind)
     model = pliant.load(tmp_path / "robot.toml")
     promises = {
         "arm": any(joint.motor for joint in model.joints) and any(joint.limit for joint in model.joints),
@@ -62,7 +62,7 @@ def test_file_that_is_there_stays(tmp_path):
 )
 def test_starter_that_cannot_be_is_refused(name, kind, expected, tmp_path):
     with pytest.raises(ModelError, match=expected):
-        write_starter(tmp_path / name, kind)
+        write_template(tmp_path / name, kind)
     assert not list(tmp_path.iterdir())
 
 

@@ -221,8 +221,8 @@ def test_threads_that_share_a_handle_take_turns() -> None:
     """Also with calls of the model on the same thread's tables; without turns they mix up each other's scratch."""
     n = 80
     bodies = [Body(f"b{i}", 1.0, com=(0.5, 0, 0), inertia=(1, 1, 1)) for i in range(n)]
-    seats = ["world", *(pliant.Frame(f"b{i}", (1.0, 0, 0)) for i in range(n - 1))]
-    joints = [Joint(f"j{i}", "revolute", f"b{i}", seats[i], axis=(0, i % 2, 1)) for i in range(n)]
+    joint_frames = ["world", *(pliant.Frame(f"b{i}", (1.0, 0, 0)) for i in range(n - 1))]
+    joints = [Joint(f"j{i}", "revolute", f"b{i}", joint_frames[i], axis=(0, i % 2, 1)) for i in range(n)]
     model = Model("chain", bodies, joints)
     handle, rng = pliant.prepare(model), np.random.default_rng(0)
     states = [(model.q0 + 0.1 * rng.normal(size=n), rng.normal(size=n)) for _ in range(8)]

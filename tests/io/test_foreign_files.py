@@ -307,7 +307,7 @@ def test_a_mesh_shown_often_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_meshes_that_together_take_too_long_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meshes, "MOST_TOGETHER", 1000)
+    monkeypatch.setattr(meshes, "MAX_TOGETHER", 1000)
     for k in range(9):
         (tmp_path / f"{k}.obj").write_bytes(OBJ + b"f 1 2 3\n")
     with pytest.warns(UserWarning, match=r"not drawn: .*taken long enough"):

@@ -90,8 +90,8 @@ def test_settings_stand_in_the_robot_table_and_yield_to_those_of_the_call(tmp_pa
 def test_the_base_may_be_a_word_a_table_or_a_setting(tmp_path: Path) -> None:
     text = '[[bodies]]\nname = "base"\nmass = 1\ninertia = [1, 1, 1]\n'
     assert sidecar(tmp_path, 'base = "floating"\n' + text).base.kind == "floating"
-    table = 'base = { kind = "floating", spin = [0, 0, 1] }\n'
-    assert sidecar(tmp_path, table + text).base == pliant.Base("floating", spin=(0.0, 0.0, 1.0))
+    table = 'base = { kind = "floating", angular_velocity = [0, 0, 1] }\n'
+    assert sidecar(tmp_path, table + text).base == pliant.Base("floating", angular_velocity=(0.0, 0.0, 1.0))
     assert sidecar(tmp_path, 'base = "floating"\n' + text, base="fixed").base.kind == "fixed"
 
 

@@ -83,17 +83,17 @@ def placement(kind: str, q: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, n
 def test_a_joint_places_its_child_as_the_contract_says(kind: str) -> None:
     rng = np.random.default_rng(KINDS.index(kind))
     axis = np.array([0.48, -0.6, 0.64])
-    seat = Frame(body="world", position=(0.3, -0.2, 0.5), attitude=random_quaternion(rng))
+    joint_frame = Frame(body="world", position=(0.3, -0.2, 0.5), attitude=random_quaternion(rng))
     given = {"axis": 2.5 * axis} if JOINT_KINDS[kind].has_axis else {}
     body = Body(name="child", mass=1.0, inertia=(1, 1, 1))
     model = Model(
-        name=kind, bodies=[body], joints=[Joint(name="joint", kind=kind, parent=seat, child="child", **given)]
+        name=kind, bodies=[body], joints=[Joint(name="joint", kind=kind, parent=joint_frame, child="child", **given)]
     )
     q = rng.normal(size=len(model.coordinates))
     R, p = placement(kind, q, axis)
     found = frames_of(Prepared(model), q, np.zeros(len(model.velocities)))
-    assert largest(found.R[0] - seat.matrix @ R) < EXACT
-    assert largest(found.p[0] - np.array(seat.position) - seat.matrix @ p) < EXACT
+    assert largest(found.R[0] - joint_frame.matrix @ R) < EXACT
+    assert largest(found.p[0] - np.array(joint_frame.position) - joint_frame.matrix @ p) < EXACT
 
 
 @pytest.mark.parametrize("kind", [kind for kind, row in JOINT_KINDS.items() if row.has_axis])
@@ -165,7 +165,7 @@ def test_a_base_starts_with_the_velocity_and_spin_it_was_given(kind: str) -> Non
     attitude = (0.0, 0.0, 0.6, 0.8) if kind == "planar" else (0.1, 0.7, -0.5, 0.5)
     velocity, spin = ((0.3, -0.2, 0.0), (0, 0, 0.9)) if kind == "planar" else ((0.3, -0.2, 0.7), (0.4, 0.5, -0.9))
     position = (1.0, 2.0, 0.0)
-    base = Base(kind=kind, position=position, attitude=attitude, velocity=velocity, spin=spin)
+    base = Base(kind=kind, position=position, attitude=attitude, velocity=velocity, angular_velocity=spin)
     model = Model(name="base", bodies=[Body(name="hull", mass=1.0, inertia=(1, 1, 1))], base=base)
     found = frames_of(Prepared(model), model.q0, model.v0)
     assert largest(found.p[0] - np.array(position)) < EXACT

@@ -240,7 +240,7 @@ def test_runs_that_break_down_are_told_and_what_they_reached_is_kept(monkeypatch
     found = contact_lab(resolve(dict(text.split("=") for text in SMALL)))
     assert len(found.performed.breakdowns) == sum(1 for _ in found.numbers["rod"])
     assert ("rod, stiction, 60.0", "at t = 1 s: enough") in found.performed.breakdowns
-    assert found.findings[-1].title == "Runs that broke down"
+    assert found.findings[-1].title == "Runs that failed"
 
 
 MISTAKES = [

@@ -64,7 +64,9 @@ def four_bar(ground="world", size=1.0, mass=2.0, upright=False, **more):
 def flyer():
     """The four-bar on a hull in free flight: the pin's five constraints have rank two, in axes that rotate."""
     hull = Body("hull", mass=4.0, inertia=(0.3, 0.4, 0.5))
-    model = four_bar("hull", bodies=(hull,), base=Base("floating", spin=(0.3, 0.5, -0.2)), gravity=(0, 0, 0))
+    model = four_bar(
+        "hull", bodies=(hull,), base=Base("floating", angular_velocity=(0.3, 0.5, -0.2)), gravity=(0, 0, 0)
+    )
     joints = [replace(joint, v0=6.0) if joint.name == "motor" else joint for joint in model.joints]
     return replace(model, joints=tuple(joints))
 

@@ -24,7 +24,7 @@ def turned(*angles: float) -> np.ndarray:
 
 
 def arm() -> Model:
-    """Three links in space with skew seats; the middle one has places before, on and beyond its beam."""
+    """Three links in space with skew joint_frames; the middle one has places before, on and beyond its beam."""
     rng = np.random.default_rng(4)
     S = np.diag([0.06, 0.012, 0.01]) + 0.002 * rng.normal(size=(3, 3))
     middle = 3.0 * (np.trace(S @ S.T) * np.eye(3) - S @ S.T) + np.diag([0.02, 0.25, 0.25])

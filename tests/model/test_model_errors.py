@@ -143,10 +143,10 @@ OBJECTS = [
     ("parent of a wrong type", lambda: hinge(parent=3), ["parent: found 3", "Frame"]),
     # base, controllers
     ("fixed base with velocity", lambda: Base(velocity=(1, 0, 0)), ["fixed base cannot have velocity", "planar or"]),
-    ("fixed base with spin", lambda: Base(spin=(1, 0, 0)), ["fixed base cannot have spin"]),
+    ("fixed base with spin", lambda: Base(angular_velocity=(1, 0, 0)), ["fixed base cannot have angular_velocity"]),
     ("tilted planar base", lambda: Base("planar", attitude=RollPitchYaw(roll=0.1)), ["only turn about z", "floating"]),
     ("lifted planar base", lambda: Base("planar", (0, 0, 1)), ["moves in x and y", "floating"]),
-    ("tumbling planar base", lambda: Base("planar", spin=(1, 0, 0)), ["turns about z"]),
+    ("tumbling planar base", lambda: Base("planar", angular_velocity=(1, 0, 0)), ["rotates about z"]),
     ("wrong base", lambda: arm(base="flying"), ["base: ", '"flying" is not known', "fixed, planar, floating"]),
     ("function of a wrong form", lambda: Controller("law", 1.0, ("elbow",), "law"), ["no function", "control.py:law"]),
 ]
@@ -287,7 +287,7 @@ ALLOWED = [
             joints=(hinge(kind="spherical"), hinge("weld", "more", kind="fixed", parent="link")),
         ),
     ),
-    ("base settings", lambda: arm(joints=(), base=Base("floating", spin=(1, 0, 0)))),
+    ("base settings", lambda: arm(joints=(), base=Base("floating", angular_velocity=(1, 0, 0)))),
     ("base coordinate wins", lambda: arm(joints=(), base="planar", crossings=(Crossing("c", "link.x"),))),
     ("rate of a rate", lambda: arm(joints=(hinge(kind="spherical"),), crossings=(Crossing("c", "elbow.wx.rate"),))),
     ("numpy values", lambda: Body("link", np.float32(1), np.zeros(3))),
@@ -361,3 +361,10 @@ except ModelError:
 sys.exit(2)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_former_names_work_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="spin is called angular_velocity now"):
+        assert Base("floating", **{"spin": (0, 0, 1)}).angular_velocity == (0.0, 0.0, 1.0)
+    with pytest.warns(DeprecationWarning, match="'angular_velocity' now"):
+        assert Output("w", "hull", "spin").quantity == "angular_velocity"

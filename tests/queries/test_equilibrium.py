@@ -85,8 +85,8 @@ def test_springs_against_the_minimum_of_potential_energy():
 def test_hanging_chain_of_spherical_joints():
     """From lying flat it comes to hang straight down, and says that the rods may spin."""
     rods = tuple(Body(f"rod{k}", mass=1.0, shape=Rod(1.0, 0.02)) for k in range(4))
-    seats = ["world", *(Frame(f"rod{k}", (1.0, 0, 0)) for k in range(3))]
-    joints = tuple(Joint(f"ball{k}", "spherical", f"rod{k}", parent=seats[k]) for k in range(4))
+    joint_frames = ["world", *(Frame(f"rod{k}", (1.0, 0, 0)) for k in range(3))]
+    joints = tuple(Joint(f"ball{k}", "spherical", f"rod{k}", parent=joint_frames[k]) for k in range(4))
     model = Model("chain", rods, joints=joints, gravity=(0.0, 6.0, -8.0))
     with pytest.warns(UserWarning, match=r"nothing holds .*'ball3.wx'"):
         q = pliant.equilibrium(model)

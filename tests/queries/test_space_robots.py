@@ -22,11 +22,11 @@ def arm_joints(base, side, count, kinds=("z", "y", "z", "y", "x", "z", "y")):
     joints, bodies = [], []
     for k in range(count):
         name = f"{side}{k}"
-        seat = (
+        joint_frame = (
             Frame(base, (0.4 if side == "r" else -0.4, 0.1, 0.05)) if k == 0 else Frame(f"{side}{k - 1}", (0.5, 0, 0))
         )
         bodies.append(Body(name, mass=3.0 - 0.3 * k, shape=Rod(0.5, radius=0.05)))
-        joints.append(Joint(f"j{name}", "revolute", name, parent=seat, axis=axes[kinds[k]], q0=0.3 + 0.2 * k))
+        joints.append(Joint(f"j{name}", "revolute", name, parent=joint_frame, axis=axes[kinds[k]], q0=0.3 + 0.2 * k))
     return bodies, joints
 
 
@@ -220,7 +220,11 @@ def test_a_robot_that_follows_null_rates_keeps_its_attitude(base):
         moved(joint, path.y[own[joint.name]], start) if joint.name in own else replace(joint, v0=tuple(start[:3]))
         for joint in model.joints
     ]
-    hold = Base("floating", velocity=tuple(start[:3]), spin=tuple(start[3:6])) if base == "floating" else model.base
+    hold = (
+        Base("floating", velocity=tuple(start[:3]), angular_velocity=tuple(start[3:6]))
+        if base == "floating"
+        else model.base
+    )
     driven = replace(model, joints=tuple(joints), base=hold)
     result = pliant.simulate(driven, 1.0, rtol=1e-10, atol=1e-12)
     assert result.status == "done"

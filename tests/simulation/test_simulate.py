@@ -328,10 +328,10 @@ def test_stop_crossing_of_a_frame_and_of_a_rate():
 def test_recorded_crossing_of_a_joint_at_rest_fires_at_no_rounding(n):
     """A free robot falls as a whole: its joints rest at their ends but for rounding, which passes them to and fro."""
     links = (Body(f"l{k}", 0.4 + 0.13 * k, com=(0.11, 0.03 * k, -0.07), inertia=(1e-3, 2e-3, 2.2e-3)) for k in range(n))
-    seats = [Frame("hull" if k % 3 == 0 else f"l{k - 1}", (0.21, -0.13, 0.17)) for k in range(n)]
+    joint_frames = [Frame("hull" if k % 3 == 0 else f"l{k - 1}", (0.21, -0.13, 0.17)) for k in range(n)]
     model = Model(
         "falling", bodies=(Body("hull", 7.3, inertia=(0.31, 0.27, 0.19)), *links), base="floating",
-        joints=[Joint(f"j{k}", "revolute", f"l{k}", seats[k], axis=(0.3, 0.8, 0.1 * k)) for k in range(n)],
+        joints=[Joint(f"j{k}", "revolute", f"l{k}", joint_frames[k], axis=(0.3, 0.8, 0.1 * k)) for k in range(n)],
         crossings=[Crossing(f"end{k}", f"j{k}", 0.0, "rising") for k in range(n)],
     )  # fmt: skip
     result = pliant.simulate(model, 0.5, rtol=1e-6)
@@ -418,7 +418,7 @@ def test_ball_spring_swings_and_keeps_energy():
 def test_free_top_keeps_spin_momentum_and_unit_quaternion():
     model = Model(
         "top", gravity=(0, 0, 0), bodies=(Body("top", 1.0, inertia=(0.1, 0.2, 0.25)),),
-        base=Base("floating", spin=(0.01, 5.0, 0.02)),
+        base=Base("floating", angular_velocity=(0.01, 5.0, 0.02)),
     )  # fmt: skip
     result = pliant.simulate(model, 30.0, rtol=1e-12, atol=1e-14)
     assert result.audit["momentum_drift"] < 1e-11

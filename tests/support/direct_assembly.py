@@ -135,12 +135,12 @@ class Tree:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.seats: dict[int, Sections] = {}
+        self.joint_frames: dict[int, Sections] = {}
         self.along: dict[int, tuple[Sections, np.ndarray, np.ndarray]] = {}  # sections, masses, inertias
         nodes, weights = np.polynomial.legendre.leggauss(POINTS)
         for i, link in enumerate(model.links):
             if link.parent >= 0 and isinstance(model.links[link.parent].body, Beam):
-                self.seats[i] = Sections(model.links[link.parent].body, np.array([link.joint_frame.position[0]]))
+                self.joint_frames[i] = Sections(model.links[link.parent].body, np.array([link.joint_frame.position[0]]))
             if isinstance(link.body, Beam):
                 beam, lumps = link.body, link.body.point_masses
                 x = np.concatenate([0.5 * beam.length * (nodes + 1), [one.x for one in lumps]])
@@ -158,11 +158,11 @@ class Tree:
             offset = np.array(link.joint_frame.position)
             if link.parent >= 0:
                 R, p, _ = found[link.parent]
-            if i in self.seats:
+            if i in self.joint_frames:
                 carrier = self.model.links[link.parent]
                 d, e = q[carrier.q_modes], v[carrier.v_modes]
-                p = p + R @ self.seats[i].places(d, e).map(lambda s: s[0])
-                R = R @ self.seats[i].attitude(d, e)
+                p = p + R @ self.joint_frames[i].places(d, e).map(lambda s: s[0])
+                R = R @ self.joint_frames[i].attitude(d, e)
                 offset[0] = 0.0
             p = p + R @ constant(offset)
             R = R @ constant(link.joint_frame.matrix)

@@ -72,14 +72,14 @@ def random_tree(seed: int, kinds: tuple[str, ...] = tuple(JOINT_KINDS), base: st
         if isinstance(parent, Beam):
             position[0] = parent.length * rng.choice([0.0, 0.4, 1.0], p=[0.1, 0.3, 0.6])
         name = parent if isinstance(parent, str) else parent.name
-        seat = Frame(body=name, position=position, attitude=random_quaternion(rng))
+        joint_frame = Frame(body=name, position=position, attitude=random_quaternion(rng))
         kind = kinds[(seed + i) % len(kinds)]
         given: dict[str, Any] = {"axis": rng.normal(size=3)} if JOINT_KINDS[kind].has_axis else {}
         # without sections that turn, only an armature resists a turn about the beam
         needs = isinstance(bodies[-1], Beam) and bodies[-1].rotary == "none"
         if JOINT_KINDS[kind].velocities and (needs or rng.random() < 0.3):
             given["armature"] = (0.1,) * len(JOINT_KINDS[kind].velocities)
-        joints.append(Joint(name=f"j{i}", kind=kind, parent=seat, child=f"b{i}", **given))
+        joints.append(Joint(name=f"j{i}", kind=kind, parent=joint_frame, child=f"b{i}", **given))
     frames = [
         Frame(
             body=body.name,

@@ -48,7 +48,7 @@ def random_model(
     has_armature: bool = True,
     n_loads: int = 0,
 ) -> Model:
-    """n bodies with random parents, seats, axes and inertias, declared in random order, a frame on each.
+    """n bodies with random parents, joint_frames, axes and inertias, declared in random order, a frame on each.
 
     root: kind of the first joint, if not any of kinds."""
     names = [f"body{i}" for i in range(n)]
@@ -56,9 +56,9 @@ def random_model(
     for i in range(0 if base == "none" else 1, n):
         first = -1 if base == "none" and not is_chain else 0
         parent = i - 1 if is_chain or i == 0 else int(rng.integers(first, i))
-        seat = _random_frame(rng, names[parent] if parent >= 0 else "world")
+        joint_frame = _random_frame(rng, names[parent] if parent >= 0 else "world")
         kind = root if root and not joints else str(rng.choice(kinds))
-        joints.append(_random_joint(rng, i, seat, kind, has_armature))
+        joints.append(_random_joint(rng, i, joint_frame, kind, has_armature))
     bodies = [random_body(rng, name) for name in names]
     frames = [_random_frame(rng, name, f"tip{i}") for i, name in enumerate(names)]
     if not is_chain:
@@ -91,13 +91,13 @@ def _random_frame(rng: np.random.Generator, body: str, name: str | None = None) 
     return Frame(body=body, position=rng.uniform(-0.6, 0.6, size=3), attitude=random_quaternion(rng), name=name)
 
 
-def _random_joint(rng: np.random.Generator, i: int, seat: Frame, kind: str, has_armature: bool) -> Joint:
+def _random_joint(rng: np.random.Generator, i: int, joint_frame: Frame, kind: str, has_armature: bool) -> Joint:
     row = JOINT_KINDS[kind]
     given: dict[str, Any] = {"axis": rng.normal(size=3)} if row.has_axis else {}
     if has_armature and row.velocities and rng.random() < 0.4:
         n = len(row.velocities)
         given |= {"armature": rng.uniform(0.0, 0.3, size=n), "gear": rng.uniform(0.5, 2.0, size=n)}
-    return Joint(name=f"joint{i}", kind=kind, parent=seat, child=f"body{i}", **given)
+    return Joint(name=f"joint{i}", kind=kind, parent=joint_frame, child=f"body{i}", **given)
 
 
 def _random_base(rng: np.random.Generator, base: str) -> Base:
@@ -113,14 +113,14 @@ def _random_load(rng: np.random.Generator, frame: str) -> Load:
 
 
 def planar_model(rng: np.random.Generator, n: int) -> Model:
-    """A random tree that stays in x-y: turned seats, both senses of z, offsets and mass centres out of the plane."""
+    """A random tree that stays in x-y: rotated joint frames, both senses of z, offsets and mass centres out of the plane."""
     bodies, joints, frames = [], [], []
     for i in range(n):
         com, spread = rng.normal(size=3), rng.uniform(0.1, 1.0, 3)
         inertia = np.diag(spread[[1, 0, 0]] + spread[[2, 2, 1]]) + 0.02 * (np.ones((3, 3)) - np.eye(3))
         bodies.append(Body(name=f"b{i}", mass=rng.uniform(0.5, 2.0), com=com, inertia=inertia))
         parent = int(rng.integers(-1, i)) if i else -1
-        seat = Frame(
+        joint_frame = Frame(
             body=f"b{parent}" if parent >= 0 else "world",
             position=rng.normal(size=3),
             attitude=AxisAngle(axis=(0.0, 0.0, 1.0), angle=float(rng.normal())),
@@ -133,7 +133,7 @@ def planar_model(rng: np.random.Generator, n: int) -> Model:
                 extras["motion"] = Sine(amplitude=0.5, omega=2.0, phase=0.3)
         elif kind == "prismatic":
             extras = {"axis": (*rng.normal(size=2), 0.0), "stiffness": 3.0, "damping": 0.2}
-        joints.append(Joint(name=f"j{i}", kind=kind, child=f"b{i}", parent=seat, **extras))
+        joints.append(Joint(name=f"j{i}", kind=kind, child=f"b{i}", parent=joint_frame, **extras))
         frames.append(Frame(name=f"f{i}", body=f"b{i}", position=rng.normal(size=3)))
     loads = [
         Load(frame=f"f{n - 1}", x=Constant(value=1.3), z=Constant(value=2.0)),
@@ -185,7 +185,7 @@ def random_cases() -> list[Case]:
         for k, kind in enumerate(KINDS)
         if kind != "fixed"
     ]
-    grounds = {"ground": {}, "space": {"base": "floating"}, "seat": {"root": "floating"}}
+    grounds = {"ground": {}, "space": {"base": "floating"}, "joint_frame": {"root": "floating"}}
     plain = {"kinds": ("spherical",), "is_chain": True, "has_armature": False}
     balls = [
         make_case(f"balls{n}-{where}", 300 + k, n, n_loads=2 * (n % 2), **plain, **ground)
@@ -221,8 +221,10 @@ class Twin:
     def _add_children(self, parent: int) -> None:
         for i, link in enumerate(self.model.links):
             if link.parent == parent:
-                seat = self.pin.SE3(link.joint_frame.matrix, np.array(link.joint_frame.position))
-                self.index[i] = self.robot.addJoint(self.index[parent], self._joint(link.joint), seat, link.joint.name)
+                joint_frame = self.pin.SE3(link.joint_frame.matrix, np.array(link.joint_frame.position))
+                self.index[i] = self.robot.addJoint(
+                    self.index[parent], self._joint(link.joint), joint_frame, link.joint.name
+                )
                 body = link.body
                 inertia = self.pin.Inertia(body.total_mass, body.centre, body.inertia_about_centre)
                 self.robot.appendBodyToJoint(self.index[i], inertia, self.pin.SE3.Identity())
@@ -472,6 +474,6 @@ def comb(n: int, axis: tuple[float, float, float]) -> Model:
         inboard = [f"back{i - 1}" if i else "world", *names[:2]]
         bodies += [random_body(rng, name) for name in names]
         for name, parent in zip(names, inboard, strict=True):
-            seat = Frame(body=parent, position=(0.3, 0.2, 0.1))
-            joints.append(Joint(name=f"to-{name}", kind="revolute", child=name, parent=seat, axis=axis))
+            joint_frame = Frame(body=parent, position=(0.3, 0.2, 0.1))
+            joints.append(Joint(name=f"to-{name}", kind="revolute", child=name, parent=joint_frame, axis=axis))
     return Model(name="comb", bodies=bodies, joints=joints)

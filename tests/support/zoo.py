@@ -68,8 +68,8 @@ def ball_chain() -> Model:
     """Spherical joints on the ground: the O(n) branch of boltzmann_hamel [boltzmannhamel]."""
     inertia = (0.01, 0.03, 0.035)
     bodies = [Body(name=f"link{i}", mass=1.0, com=(0.25, 0.02, 0.01 * i), inertia=inertia) for i in range(5)]
-    seats = ["world", *(_on(f"link{i}", 0.5, 0, 0) for i in range(4))]
-    joints = [Joint(name=f"ball{i}", kind="spherical", parent=seats[i], child=f"link{i}") for i in range(5)]
+    joint_frames = ["world", *(_on(f"link{i}", 0.5, 0, 0) for i in range(4))]
+    joints = [Joint(name=f"ball{i}", kind="spherical", parent=joint_frames[i], child=f"link{i}") for i in range(5)]
     return Model(name="ball chain", bodies=bodies, joints=joints)
 
 
@@ -338,11 +338,19 @@ def flexible_satellite() -> Model:
     hull = Body(name="hull", mass=5.0, com=(0.02, -0.01, 0.03), inertia=(0.5, 0.6, 0.7))
     boom = _beam("boom", 1.2, bending_y=1, bending_z=1, torsion=2, rotary="section")
     panel = _beam("panel", 0.8, bending_z=Bending(2, "sc"), coupling="linear", rotary="frame")
-    seat = _on("boom", 0.5, 0.1, 0, attitude=AxisAngle(axis=(0, 0, 1), angle=1.1))
+    joint_frame = _on("boom", 0.5, 0.1, 0, attitude=AxisAngle(axis=(0, 0, 1), angle=1.1))
     joints = [
         Joint(name="root", kind="fixed", parent=_on("hull", 0.3, 0, 0), child="boom"),
         Joint(name="ball", kind="spherical", parent=_on("hull", -0.3, 0.1, 0), child="panel"),
-        Joint(name="slide", kind="prismatic", parent=seat, child="sledge", axis=(1, 0, 1), stiffness=50.0, damping=1.0),
+        Joint(
+            name="slide",
+            kind="prismatic",
+            parent=joint_frame,
+            child="sledge",
+            axis=(1, 0, 1),
+            stiffness=50.0,
+            damping=1.0,
+        ),
         Joint(name="tether", kind="floating", parent=_on("panel", 0.8, 0, 0.1), child="drone"),
     ]
     sledge = Body(name="sledge", mass=0.5, com=(0.0, 0.03, 0.02), inertia=(0.01, 0.012, 0.014))

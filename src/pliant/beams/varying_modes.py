@@ -18,7 +18,7 @@ from pliant.errors import ModelError
 Array = NDArray[np.float64]
 
 TAIL = 1e-13  # last coefficients relative to the largest
-MOST_TERMS = 400
+MAX_TERMS = 400
 
 
 class VaryingBeam(NamedTuple):
@@ -41,13 +41,13 @@ class VaryingBeam(NamedTuple):
 def modes(beam: VaryingBeam, last: int, length: float = 1.0) -> list[tuple[float, PieceShape]]:
     """Om and shapes (of no particular size) of modes 1..last; a mode of pure shear is left out."""
     terms = 10 + 3 * last // (len(beam.breaks) - 1)
-    while terms <= MOST_TERMS:
+    while terms <= MAX_TERMS:
         found = [one for one in _galerkin(beam, last + 1, terms, length) if _has_deflection(one[1])][:last]
         if all(_has_converged(shape) for _, shape in found):
             return found
         terms += terms // 2
     raise ModelError(
-        f"the modes of the tapered beam (ends {beam.ends!r}, up to mode {last}) need more than {MOST_TERMS} terms; "
+        f"the modes of the tapered beam (ends {beam.ends!r}, up to mode {last}) need more than {MAX_TERMS} terms; "
         "ask for fewer modes, or give a section that varies less"
     )
 

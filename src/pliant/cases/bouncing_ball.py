@@ -38,7 +38,7 @@ def build(settings: dict[str, Any]) -> Model:
             "planar",
             (0.0, settings["height"] + radius, 0.0),
             velocity=(settings["speed"], 0.0, 0.0),
-            spin=(0.0, 0.0, settings["spin"]),
+            angular_velocity=(0.0, 0.0, settings["spin"]),
         ),
         contacts=(
             Contact(

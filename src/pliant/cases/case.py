@@ -21,7 +21,7 @@ LARGEST = 1e35  # as in models
 
 @dataclass(frozen=True)
 class Setting:
-    """One key a user may set: its default tells its type."""
+    """One key a user may set: its default says its type."""
 
     default: Any
     help: str

@@ -215,9 +215,9 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     if settings["modes"] == "study":
         return ()
     n = len(link_ends(settings))
-    points = [f"O{k + 1}" for k in range(min(n + 1, MOST_POINTS))]
-    joints = [f"q{i + 1}" for i in range(1, min(n, MOST_POINTS))]
-    bending = [f"link{i + 1}.mode1" for i in range(min(n, MOST_POINTS))] if settings["modes"] != "rigid" else []
+    points = [f"O{k + 1}" for k in range(min(n + 1, MAX_POINTS))]
+    joints = [f"q{i + 1}" for i in range(1, min(n, MAX_POINTS))]
+    bending = [f"link{i + 1}.mode1" for i in range(min(n, MAX_POINTS))] if settings["modes"] != "rigid" else []
     touchdown = math.sqrt(2 * max(settings["height"], 0.0) / settings["gravity"]) if settings["gravity"] > 0 else 0.0
     close = (max(touchdown - 0.002, 0.0), touchdown + 0.012)
     normal = tuple((point, f"ground_force[{4 * k}]") for k, point in enumerate(points))
@@ -247,13 +247,13 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     return tuple(panel for panel in made if panel.curves)
 
 
-MOST_POINTS = 6  # in one chart
+MAX_POINTS = 6  # in one chart
 
 
 # --- several runs -----------------------------------------------------------------------------------------------
 
 STUDIED = (1, 2, 3, 4, 6)  # modes per link
-TRUTHS = ("ss", "sf")  # two families whose limit is the hinged beam, with so many modes of each:
+CONVERGED = ("ss", "sf")  # two families whose limit is the hinged beam, with so many modes of each:
 MANY = 8
 SPAN = 0.6  # [s] of the study: beyond, the motion is chaotic
 
@@ -266,7 +266,7 @@ def variants(settings: dict[str, Any]) -> dict[str, Variant]:
         return {}
     options = {"duration": SPAN, "rtol": 1e-9, "atol": 1e-11}
     wanted = {f"{name} x{m}": (name, m) for name in SETS for m in STUDIED}
-    wanted |= {f"{ends} x{MANY}": ("-".join([ends] * 3), MANY) for ends in TRUTHS}
+    wanted |= {f"{ends} x{MANY}": ("-".join([ends] * 3), MANY) for ends in CONVERGED}
     return {
         label: Variant({**settings, "modes": name, "modes_per_link": m}, options) for label, (name, m) in wanted.items()
     }
@@ -319,19 +319,19 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     """Distance of every set from the converged motion, which two families of modes must agree on."""
     unfinished = [label for label, result in results.items() if not result.is_ok]
     if unfinished or not all(len(result.contacts) for result in results.values()):
-        why = (
-            f"{', '.join(unfinished)} broke down" if unfinished else f"not every run touches the ground within {SPAN} s"
-        )
+        why = f"{', '.join(unfinished)} failed" if unfinished else f"not every run touches the ground within {SPAN} s"
         text = f"No answer: {why}; let it fall from less high, or with more gravity."
-        return (Finding("Which set is closest to the truth", text),)
+        return (Finding("Which set is closest to the converged motion", text),)
     t = np.linspace(0.0, SPAN, 1201)
     paths = {label: _paths(result, t) for label, result in results.items()}
-    truth, check = (paths[f"{ends} x{MANY}"] for ends in TRUTHS)
+    converged, check = (paths[f"{ends} x{MANY}"] for ends in CONVERGED)
     touchdown = float(next(iter(results.values())).contacts["t_start"][0])
     early, late = (t > touchdown) & (t < 0.5), t > touchdown
-    floor = _distance(check, truth, early)
-    wobble = _distance(paths[f"{SETS[0]} x{STUDIED[-1]}"], truth, early)
-    away = {label: (_distance(path, truth, early), _distance(path, truth, late)) for label, path in paths.items()}
+    floor = _distance(check, converged, early)
+    wobble = _distance(paths[f"{SETS[0]} x{STUDIED[-1]}"], converged, early)
+    away = {
+        label: (_distance(path, converged, early), _distance(path, converged, late)) for label, path in paths.items()
+    }
     best = min(SETS, key=lambda name: away[f"{name} x1"][0])
     rows = [
         (label, f"{len(results[label].contacts)}", f"{1e3 * near:.2f}", f"{1e3 * far:.2f}")
@@ -344,8 +344,8 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     others = ", ".join(f"{name} {1e3 * away[f'{name} x1'][0]:.1f} mm" for name in SETS if name != best)
     last = ", ".join(f"{name} {1e3 * away[f'{name} x{STUDIED[-1]}'][0]:.1f} mm" for name in SETS)
     text = (
-        f"Converged motion: {MANY} modes per link with ends {TRUTHS[0]}; {MANY} with ends {TRUTHS[1]} agree with it to "
-        f"{1e3 * floor:.1f} mm (root mean square over all joints, from touchdown to 0.5 s); with so many impacts the "
+        f"Converged motion: {MANY} modes per link with ends {CONVERGED[0]}; {MANY} with ends {CONVERGED[1]} agree with "
+        f"it to {1e3 * floor:.1f} mm (root mean square over all joints, from touchdown to 0.5 s); with so many impacts the "
         f"way there is uneven, {STUDIED[-1]} modes are still {1e3 * wobble:.1f} mm away. With one mode per link "
         f"{best} is closest: {1e3 * away[f'{best} x1'][0]:.1f} mm; {others}. With {STUDIED[-1]} modes: {last}. More "
         "modes help only where the ends of the modes fit the hinges: a hinge leaves the end sections free to tilt, and "
@@ -354,8 +354,10 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     chart = Lines("Distance from the converged motion until 0.5 s", "mm", "modes per link", "", curves, is_log=True)
     columns = ("set x modes per link", "contacts", "until 0.5 s [mm]", f"until {SPAN} s [mm]")
     found = {f"{name.replace('-', '_')}_distance": away[f"{name} x1"][0] for name in SETS}
-    found |= {"truth_spread": floor, "closest_set": float(SETS.index(best) + 1)}
-    return (Finding("Which set is closest to the truth", text, columns, tuple(rows), (chart,), (1, 2, 3), found),)
+    found |= {"converged_spread": floor, "closest_set": float(SETS.index(best) + 1)}
+    return (
+        Finding("Which set is closest to the converged motion", text, columns, tuple(rows), (chart,), (1, 2, 3), found),
+    )
 
 
 def _paths(result: Result, t: NDArray[np.float64]) -> NDArray[np.float64]:

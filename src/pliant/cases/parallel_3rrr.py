@@ -178,7 +178,7 @@ def unused(settings: dict[str, Any]) -> dict[str, str]:
 
 
 def path_of(model: Model) -> tuple[Robot, float, str]:
-    """Robot, size and profile of the rose, as the model's start tells them."""
+    """Robot, size and profile of the rose, as they follow from the model's start."""
     links = {link.joint.name: link for link in model.links}
     by_name = {body.name: body for body in model.bodies}
     upper, lower, platform = by_name["upper1"], by_name["lower1"], by_name["platform"]
@@ -234,7 +234,7 @@ def loop_values(model: Model, q: Array) -> Array:
     return np.column_stack(found)
 
 
-MOST_COMPARED = 3000  # rows
+MAX_COMPARED = 3000  # rows
 
 
 def figures(result: Result) -> dict[str, float]:
@@ -245,7 +245,7 @@ def figures(result: Result) -> dict[str, float]:
     found |= {f"lambda0_{k + 1}": float(start.multipliers[0, k]) for k in range(6)}
     if not result.model.has_modes:
         found |= {"e_c_max": float(e_c.max()), "e_c_mean": float(e_c.mean())}
-        some = t[:: max(1, len(t) // MOST_COMPARED)]
+        some = t[:: max(1, len(t) // MAX_COMPARED)]
         exact = exact_motion(parts, some, r0, profile).multipliers
         if result.dense is not None and len(result.dense.starts):
             off = multipliers_along(result, some) - exact
@@ -305,7 +305,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     )
 
 
-MOST_POINTS = 1500  # of a curve
+MAX_POINTS = 1500  # of a curve
 
 
 def summarise_run(result: Result) -> tuple[Finding, ...]:
@@ -313,7 +313,7 @@ def summarise_run(result: Result) -> tuple[Finding, ...]:
     parts, r0, profile = path_of(result.model)
     t, e_c, e_p = errors(result)
     # the start has no errors yet
-    some = slice(1, None, max(1, len(t) // MOST_POINTS))
+    some = slice(1, None, max(1, len(t) // MAX_POINTS))
     curves = [("e_p, from the path", t[some], e_p[some])]
     if result.model.has_modes or result.dense is None or len(result.dense.starts) == 0:
         return (Finding("Errors over time", ERRORS, charts=(Lines("Errors", "log10 m", "time", "s", tuple(curves)),)),)

@@ -15,9 +15,9 @@ from pliant.command.completion import complete_case, complete_kind, complete_met
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError, SimulationError
 
-MOST_FIGURES = 16  # printed
-MOST_ROWS = 30  # of a table of findings in the terminal; the page has all
-MOST_CONTACTS = 12  # shown in the terminal
+MAX_FIGURES = 16  # printed
+MAX_ROWS = 30  # of a table of findings in the terminal; the page has all
+MAX_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
     help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
@@ -111,9 +111,9 @@ def run(
         outcome = run_job(job, progress)
     if not quiet:
         print_outcome(outcome)
-    word = "was interrupted" if outcome.result.status == "interrupted" else "broke down"
+    word = "was interrupted" if outcome.result.status == "interrupted" else "failed"
     for reason in outcome.reasons:
-        print(f"pliant: the run {word} {reason}; what it reached is kept", file=sys.stderr)
+        print(f"pliant: the run {word} {reason}; partial results were saved", file=sys.stderr)
     if job.video or job.exports:
         with progress_bar("video", not quiet and sys.stderr.isatty(), "frame {:.0f} of {:.0f}") as progress:
             written = write_extras(outcome, progress)
@@ -135,12 +135,12 @@ def new(
 
     pliant new robot.toml --kind beam && pliant run robot.toml
     """
-    from pliant.command.templates import KINDS, check_starter, write_starter
+    from pliant.command.templates import KINDS, check_template, write_template
     from pliant.files import make_folder
 
-    check_starter(file, kind)
+    check_template(file, kind)
     make_folder(file.parent, "FILE")
-    write_starter(file, kind)
+    write_template(file, kind)
     print(f"written: {file}, {KINDS[kind]}; edit it, and run it with: pliant run {file}")
 
 
@@ -322,7 +322,7 @@ def lab_contact(
     if found.performed.breakdowns:
         count = len(found.performed.breakdowns)
         print(
-            f"pliant: {count} run(s) broke down, as the end of the page says; what they reached is kept",
+            f"pliant: {count} run(s) failed, as the end of the page says; partial results were saved",
             file=sys.stderr,
         )
         raise typer.Exit(1)
@@ -422,7 +422,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
 
 
 def print_outcome(outcome: Any) -> None:
-    """The short summary: how it ended, the figures, the truth, the files."""
+    """The short summary: how it ended, the figures, their accuracy, the files."""
     result, table = outcome.result, outcome.figure_table
     print(
         f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
@@ -435,7 +435,7 @@ def print_outcome(outcome: Any) -> None:
         note = ""
         if row is not None and row.expected is not None and outcome.is_default:
             note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
-        (rows if len(rows) < MOST_FIGURES else others).append((key, _short(value), row.unit if row else "", note))
+        (rows if len(rows) < MAX_FIGURES else others).append((key, _short(value), row.unit if row else "", note))
     print_table(("figure", "value", "unit", ""), rows)
     if others:
         expected = sum(note == "as expected" for *_, note in others)
@@ -447,7 +447,7 @@ def print_outcome(outcome: Any) -> None:
     for finding in outcome.findings:
         if finding.rows:
             print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
-        if len(finding.rows) <= MOST_ROWS:
+        if len(finding.rows) <= MAX_ROWS:
             print_table(finding.columns, finding.rows)
     for words in (*result.warnings, *outcome.other_warnings):
         print(f"warning: {words}")
@@ -464,7 +464,7 @@ def _print_contacts(result: Any) -> None:
     from pliant.results.recording import CONTACT_UNITS
 
     head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
-    shown = result.contacts[:MOST_CONTACTS]
+    shown = result.contacts[:MAX_CONTACTS]
     print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
     if len(result.contacts) > len(shown):
         print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")

@@ -21,7 +21,7 @@ def complete_case(incomplete: str) -> Items:
 
 
 def complete_kind(incomplete: str) -> Items:
-    """Kinds of starter files."""
+    """Kinds of templates."""
     from pliant.command.templates import KINDS
 
     return _fitting(KINDS.items(), incomplete)

@@ -46,7 +46,7 @@ RUN_SETTINGS = {
 }
 
 
-MOST_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
+MAX_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
         results[label] = simulate(case.build(variant.settings), progress=progress, **with_values(options))
     first, *others = results
     figures = case.figures(results[first])
-    for label in others if len(others) < MOST_REPORTED else ():
+    for label in others if len(others) < MAX_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
         figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
     findings = case.compare_variants(job.settings, results)
@@ -197,7 +197,7 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
     save_summary(job.out / "summary.json", job.name, used, figures, result, tables)
     result.save(job.out / "result.nc")
     others = list(variants.items())[1:]
-    for label, other in others if len(others) < MOST_REPORTED else ():
+    for label, other in others if len(others) < MAX_REPORTED else ():
         other.save(job.out / f"result-{label.replace(' ', '-')}.nc")
     panels = job.case.panels(job.settings) if job.case else None
     table = (

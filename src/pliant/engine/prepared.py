@@ -110,7 +110,7 @@ class Prepared:
         self._no_reaction = self.work.no_reaction
         self._copies: list[Prepared] = []
         self.unchecked = as_flag(unchecked, "unchecked")
-        self.turn = threading.RLock()  # work is one thread's at a time
+        self.lock = threading.RLock()  # work is one thread's at a time
         # as the tables are, whatever becomes of the model
         self._names = {"q": model.coordinates, "v": model.velocities}
         n_q, n_v = len(model.coordinates), len(model.velocities)
@@ -165,7 +165,7 @@ class Prepared:
         if not self._fit(q, v, tau, t):
             q, v, tau, t = self._converted(q, v, tau, t, "tau")
         vdot = out if out is not None and self._is_apart(out, q, v, tau) else np.empty(self._v_shape)
-        with self.turn:
+        with self.lock:
             if status := self._forward(*self.refs, t, q, v, tau, vdot, self._no_reaction):
                 raise self.failure(status)
         return vdot if out is None or out is vdot else self._given(vdot, out)
@@ -179,7 +179,7 @@ class Prepared:
         if not self._fit(q, v, vdot, t) or vdot is NOTHING:
             q, v, vdot, t = self._converted(q, v, vdot, t, "vdot")
         tau = out if out is not None and self._is_apart(out, q, v, vdot) else np.empty(self._v_shape)
-        with self.turn:
+        with self.lock:
             self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches)
         return tau if out is None or out is tau else self._given(tau, out)
 
@@ -188,7 +188,7 @@ class Prepared:
         if not self.unchecked and not self._fit(q, v, tau, t):
             q, v, tau, t = self._converted(q, v, tau, t, "tau")
         reaction = np.zeros((len(self.system.bodies), 6))
-        with self.turn:
+        with self.lock:
             if status := self._forward(*self.refs, t, q, v, tau, np.empty(self._v_shape), reaction):
                 raise self.failure(status)
         return reaction
@@ -251,7 +251,7 @@ class Prepared:
         if not self.unchecked and not self._fit(q, v, NOTHING, 0.0):
             q, v, _, _ = self._converted(q, v, None, 0.0, "tau")
         M, h = np.empty(self._M_shape), np.empty(self._v_shape)
-        with self.turn:
+        with self.lock:
             _jit.entry(self.equations_kernel)(*self.refs, q, v, M, h)
         return M if out is None else self._given(M, out), h
 
@@ -275,7 +275,7 @@ class Prepared:
         if not self.unchecked and not self._fit(q, v, NOTHING, 0.0):
             q, v, _, _ = self._converted(q, v, None, 0.0, "tau")
         out = np.empty((1, width))
-        with self.turn:
+        with self.lock:
             kernel(*self.refs, q[None, :], v[None, :], out)
         return out
 
@@ -286,7 +286,7 @@ class Prepared:
         q = as_table(q, self._names["q"], "q")
         v = np.zeros((len(q), *self._v_shape)) if v is None else as_table(v, self._names["v"], "v", len(q))
         out = np.empty((len(q), width))
-        with self.turn:
+        with self.lock:
             kernel(*self.refs, q, v, out)
         return out
 
@@ -349,7 +349,7 @@ class Prepared:
 
         t, y, inputs = self._recorded(t, y, inputs, phases)
         out, kernel = np.full((len(t), n_columns), np.nan), _jit.entry(record)
-        with self.turn:
+        with self.lock:
             for part, phase in phases.segments(t):
                 self.work.phase[:] = phase
                 kernel(*self.refs, t[part], y[part], inputs[part], rows, out[part])
@@ -373,7 +373,7 @@ class Prepared:
         return (*self._names["q"], *rates, *(f"z{k}" for k in range(int(self.system.world[0].n_z))))
 
     def start_phase(self, y: Array) -> None:
-        """Put work into the discrete phase a start state tells. Hard limits must hold, and no point may be inside its
+        """Put work into the discrete phase of a start state. Hard limits must hold, and no point may be inside its
         plane: a contact begins with a speed."""
         from pliant.kernels import _jit, events
 
@@ -388,7 +388,7 @@ class Prepared:
                     "start inside, or give the limit a stiffness"
                 )
         gaps = np.zeros((1, len(self.system.contacts)))
-        with self.turn:
+        with self.lock:
             _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
         if gaps.min(initial=0.0) >= -self._on_plane:
             return

@@ -41,5 +41,5 @@ def over_rows(handle: Prepared, rows: int, threads: int | None, job: Callable[[P
 
 def _in_turn(handle: Prepared, part: slice, job: Callable[[Prepared, slice], None]) -> None:
     """A user may have given the handle to another thread."""
-    with handle.turn:
+    with handle.lock:
         job(handle, part)

@@ -17,14 +17,14 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.io.limited import run_limited
-from pliant.io.plain_file import MOST_BYTES, MOST_TEXT, read_plain
+from pliant.io.plain_file import MAX_BYTES, MAX_TEXT, read_plain
 from pliant.io.surfaces import Array, Triangles, coarse
 from pliant.model.messages import listed, shown
 from pliant.model.quantities import LARGEST
 
-MOST_TOGETHER = 400_000_000  # bytes of all meshes of a robot
+MAX_TOGETHER = 400_000_000  # bytes of all meshes of a robot
 TEXT_WEIGHT = 8  # a byte of text takes as long as so many others
-MOST_TRIANGLES = 1_000_000  # of an OBJ file
+MAX_TRIANGLES = 1_000_000  # of an OBJ file
 LONGEST_NUMBER = 40  # characters; more do not count
 NO_CORNER = "a triangle has a corner that is not there"
 PATIENCE = 20  # seconds for all COLLADA files of a robot
@@ -33,12 +33,12 @@ CORNER = re.compile(rb"vertex" + 3 * NUMBER + rb"(?!\S)")
 
 
 class Meshes:
-    """The meshes of one robot file. Each is read once, whoever shows it; what is not drawn is told at the end."""
+    """The meshes of one robot file. Each is read once, whoever shows it; what is not drawn is reported at the end."""
 
     def __init__(self, robot: Path, filenames: Iterable[str]) -> None:
         self.robot = robot
         self.problems: dict[str, str] = {}  # why a file is not drawn
-        self._left = MOST_TOGETHER
+        self._left = MAX_TOGETHER
         self._known: dict[Path, Triangles | None] = {}
         self._paths: dict[str, Path | None] = {}
         found = {self._path(name) for name in filenames}
@@ -72,10 +72,10 @@ class Meshes:
     def _read(self, path: Path) -> None:
         self._known[path] = None
         try:
-            data = read_plain(path, MOST_BYTES)
+            data = read_plain(path, MAX_BYTES)
             is_text = path.suffix.lower() == ".obj" or _binary_count(data) is None
-            if is_text and len(data) > MOST_TEXT:
-                raise ValueError(f"{len(data) / 1e6:.0f} MB of text; at most {MOST_TEXT / 1e6:.0f} are read")
+            if is_text and len(data) > MAX_TEXT:
+                raise ValueError(f"{len(data) / 1e6:.0f} MB of text; at most {MAX_TEXT / 1e6:.0f} are read")
             self._left -= len(data) * (TEXT_WEIGHT if is_text else 1)
             if self._left < 0:
                 raise ValueError("the meshes before it have taken long enough")
@@ -158,8 +158,8 @@ def _read_obj(data: bytes) -> Triangles:
             if len(points[-1]) != 3:
                 raise ValueError(f"corner {len(points)} has not three numbers")
         elif kind == b"f":
-            if len(faces) + len(words) > MOST_TRIANGLES:
-                raise ValueError(f"more than {MOST_TRIANGLES} triangles")
+            if len(faces) + len(words) > MAX_TRIANGLES:
+                raise ValueError(f"more than {MAX_TRIANGLES} triangles")
             corners = [int(word.split(b"/")[0]) for word in words[1:]]
             corners = [k - 1 if k > 0 else len(points) + k for k in corners]
             if max(corners, default=0) >= 2**32 or min(corners, default=0) < 0:

@@ -138,12 +138,12 @@ class _Reader:
     def _add_body(self, i: int) -> None:
         robot, name = self.robot, self.names[i]
         parent = self.names[robot.body_parentid[i]]
-        seat = Pose(_matrix(robot.body_quat[i]), np.array(robot.body_pos[i]))
+        joint_frame = Pose(_matrix(robot.body_quat[i]), np.array(robot.body_pos[i]))
         first, count = robot.body_jntadr[i], robot.body_jntnum[i]
         if i == self.freed:
-            self.tables.base |= seat.table()
+            self.tables.base |= joint_frame.table()
         elif count == 0:
-            self._carry({"name": f"{name}_weld"[:80], "kind": "fixed", "child": name}, parent, seat)
+            self._carry({"name": f"{name}_weld"[:80], "kind": "fixed", "child": name}, parent, joint_frame)
         for j in range(first, first + count):
             anchor = np.array(robot.jnt_pos[j]) if robot.jnt_type[j] != FREE else np.zeros(3)
             is_last = j == first + count - 1 and not np.any(anchor)
@@ -152,19 +152,21 @@ class _Reader:
                 self.tables.bodies.append({"name": child, "mass": 0.0})
             if robot.jnt_type[j] == FREE:
                 self._carry(
-                    self._joint(j, child) | {"q0": [*seat.p.tolist(), *matrix_quaternion(seat.R)]}, parent, Pose()
+                    self._joint(j, child) | {"q0": [*joint_frame.p.tolist(), *matrix_quaternion(joint_frame.R)]},
+                    parent,
+                    Pose(),
                 )
             else:
-                self._carry(self._joint(j, child), parent, seat @ Pose(p=anchor))
+                self._carry(self._joint(j, child), parent, joint_frame @ Pose(p=anchor))
             # what follows is placed in the frame at this anchor
-            parent, seat = child, Pose(p=-anchor)
+            parent, joint_frame = child, Pose(p=-anchor)
         if count and parent != name:
-            self._carry({"name": f"{name}_weld"[:80], "kind": "fixed", "child": name}, parent, seat)
+            self._carry({"name": f"{name}_weld"[:80], "kind": "fixed", "child": name}, parent, joint_frame)
         self.tables.bodies.append({"name": name} | self._inertial(i))
         self.tables.add_surfaces(name, self._surfaces(i))
 
-    def _carry(self, table: dict[str, Any], parent: str, seat: Pose) -> None:
-        place = seat.table()
+    def _carry(self, table: dict[str, Any], parent: str, joint_frame: Pose) -> None:
+        place = joint_frame.table()
         self.tables.joints.append(table | {"parent": {"body": parent} | place if place else parent})
 
     def _inertial(self, i: int) -> dict[str, Any]:

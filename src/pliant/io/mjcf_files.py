@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pliant.errors import ModelError
-from pliant.io.plain_file import MOST_BYTES, MOST_TEXT, check_plain, read_plain
+from pliant.io.plain_file import MAX_BYTES, MAX_TEXT, check_plain, read_plain
 
-MOST_FILES = 10_000
-MOST_CELLS = 25_000_000  # of a height field or a texture
+MAX_FILES = 10_000
+MAX_CELLS = 25_000_000  # of a height field or a texture
 FOLDERS = ("assetdir", "meshdir", "texturedir")
 SIZES = {"hfield": ("nrow", "ncol", "height field"), "texture": ("width", "height", "texture")}
 # as lenient as MuJoCo: comments are passed over, attributes have either quotes
@@ -45,8 +45,8 @@ def check_files(path: Path, text: str) -> None:
 
 
 def _check_count(path: Path, count: int) -> None:
-    if count > MOST_FILES:
-        raise ModelError(f"{path.name}: it names more than {MOST_FILES} files; give it fewer")
+    if count > MAX_FILES:
+        raise ModelError(f"{path.name}: it names more than {MAX_FILES} files; give it fewer")
 
 
 def _tags(path: Path, text: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -58,9 +58,9 @@ def _tags(path: Path, text: str) -> Iterator[tuple[str, dict[str, str]]]:
         if found[1] in SIZES:
             one, two, what = SIZES[found[1]]
             rows, columns = (_whole(given.get(key, "")) for key in (one, two))
-            if rows * columns > MOST_CELLS:
+            if rows * columns > MAX_CELLS:
                 cells = f"{rows} x {columns} cells"
-                raise ModelError(f"{path.name}: a {what} has {one} x {two} = {cells}; give it at most {MOST_CELLS}")
+                raise ModelError(f"{path.name}: a {what} has {one} x {two} = {cells}; give it at most {MAX_CELLS}")
         yield found[1], given
 
 
@@ -89,7 +89,7 @@ def _candidates(name: str, folders: set[Path]) -> Iterator[Path]:
 def _is_there(path: Path, file: Path) -> bool:
     """Whether it is a file; refused if it is one that should not be opened."""
     try:
-        check_plain(file, MOST_TEXT if file.suffix.lower() in (".obj", ".xml", ".mjcf", ".dae") else MOST_BYTES)
+        check_plain(file, MAX_TEXT if file.suffix.lower() in (".obj", ".xml", ".mjcf", ".dae") else MAX_BYTES)
     except ModelError as error:
         raise ModelError(f"{path.name}: {error}") from None
     except (OSError, ValueError):

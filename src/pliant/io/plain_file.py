@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pliant.errors import ModelError
 
-MOST_TEXT = 20_000_000  # bytes of a model file, a robot file or a mesh that is text
-MOST_BYTES = 100_000_000  # of a mesh or a picture that is not
+MAX_TEXT = 20_000_000  # bytes of a model file, a robot file or a mesh that is text
+MAX_BYTES = 100_000_000  # of a mesh or a picture that is not
 
 
-def read_plain(path: Path, most: int = MOST_TEXT) -> bytes:
+def read_plain(path: Path, most: int = MAX_TEXT) -> bytes:
     """What a file holds, read once; OSError if it cannot be opened."""
     check_plain(path, most)
     # by now it may be another one: a pipe is opened without waiting, and looked at again
@@ -28,7 +28,7 @@ def _without_waiting(name: str, flags: int) -> int:
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def check_plain(path: Path, most: int = MOST_TEXT) -> None:
+def check_plain(path: Path, most: int = MAX_TEXT) -> None:
     """Refuses what is no plain file, or a huge one; OSError if there is none."""
     _check(path, path.stat(), most)
 

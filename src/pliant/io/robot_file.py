@@ -50,7 +50,7 @@ def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust:
 
 
 def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
-    """As any model; what robot files often get wrong is told in their words."""
+    """As any model; what robot files often get wrong is reported in their words."""
     try:
         return checked_model(path, tables)
     except ModelError as error:

@@ -14,8 +14,8 @@ from pliant.io.robot_settings import RobotSettings
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
-MOST_DRAWN = 100_000  # triangles of a robot
-HIDDEN = f"it has more than {MOST_DRAWN} triangles to be seen; what comes after them is not drawn"
+MAX_DRAWN = 100_000  # triangles of a robot
+HIDDEN = f"it has more than {MAX_DRAWN} triangles to be seen; what comes after them is not drawn"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Tables:
             return True
         for surface in surfaces:
             self.faces += len(surface["faces"])
-            if self.faces > MOST_DRAWN:
+            if self.faces > MAX_DRAWN:
                 self.is_whole = False
                 return True
             table.setdefault("visual", []).append(surface)

@@ -13,7 +13,7 @@ from pliant.model.quantities import LARGEST
 
 Array = NDArray[np.float64]
 Triangles = tuple[Array, NDArray[np.int64]]  # points (n, 3), faces (m, 3)
-MOST_FACES = 300  # kept of a mesh
+MAX_FACES = 300  # kept of a mesh
 ROUND = 16  # sides of a cylinder
 
 
@@ -76,7 +76,7 @@ def ball(radius: float) -> Triangles:
 
 
 def coarse(points: Array, faces: NDArray[np.int64]) -> Triangles:
-    """At most MOST_FACES: points in one cell of a grid become one, on coarser and coarser grids."""
+    """At most MAX_FACES: points in one cell of a grid become one, on coarser and coarser grids."""
     low, span = points.min(axis=0), float(np.ptp(points, axis=0).max()) or 1.0
     for cells in (4096, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2):
         x, y, z = np.floor((points - low) / span * cells).astype(np.int64).T
@@ -88,7 +88,7 @@ def coarse(points: Array, faces: NDArray[np.int64]) -> Triangles:
         a, b, c = np.sort(faces, axis=1).T
         _, first = np.unique((a * len(points) + b) * len(points) + c, return_index=True)
         faces = faces[np.sort(first)]
-        if len(faces) <= MOST_FACES:
+        if len(faces) <= MAX_FACES:
             break
     used, faces = np.unique(faces, return_inverse=True)
     return points[used], faces.reshape(-1, 3)

@@ -24,16 +24,16 @@ from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
 DEEPEST = 50  # levels of tables and lists in a file
-MOST_KEYS = 250_000  # in a file, and headings
-MOST_VALUES = 1_000_000  # in the lists of a file
+MAX_KEYS = 250_000  # in a file, and headings
+MAX_VALUES = 1_000_000  # in the lists of a file
 MANY_VALUES = 200_000  # of which the first ones are looked at first
 BEGINNING = 100  # items of a list
-MOST_PARTS = 10  # of a dotted key: a.b.c
+MAX_PARTS = 10  # of a dotted key: a.b.c
 LARGEST_INTEGER = 2**63  # as TOML has it
 QUOTED = r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\''
 # a dotted key that is too long; else quotes, closed or not, so that nothing is looked at twice
 KEYS_AND_QUOTES = re.compile(
-    rf"((?<![A-Za-z0-9_-])(?:(?>[A-Za-z0-9_-]+|{QUOTED})[ \t]*\.[ \t]*){{{MOST_PARTS}}})"
+    rf"((?<![A-Za-z0-9_-])(?:(?>[A-Za-z0-9_-]+|{QUOTED})[ \t]*\.[ \t]*){{{MAX_PARTS}}})"
     rf"|\"{{3,}}|'{{3,}}|{QUOTED}|[\"'][^\n]*+"
 )
 
@@ -128,14 +128,14 @@ def _near_files(path: Path) -> str:
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
-    if max(text.count("="), text.count("\n[")) > MOST_KEYS:
-        raise ModelError(f"{path.name}: it has more than {MOST_KEYS} keys; no model has so many")
-    if text.count(",") > MOST_VALUES:
-        raise ModelError(f"{path.name}: its lists have more than {MOST_VALUES} values; no model has so many")
+    if max(text.count("="), text.count("\n[")) > MAX_KEYS:
+        raise ModelError(f"{path.name}: it has more than {MAX_KEYS} keys; no model has so many")
+    if text.count(",") > MAX_VALUES:
+        raise ModelError(f"{path.name}: its lists have more than {MAX_VALUES} values; no model has so many")
     for found in KEYS_AND_QUOTES.finditer(text):
         if found[1]:
             where = f"{path.name}: line {text.count(chr(10), 0, found.start()) + 1}"
-            raise ModelError(f"{where}: the key {shown(found[1])} has more than {MOST_PARTS} parts; no model has one")
+            raise ModelError(f"{where}: the key {shown(found[1])} has more than {MAX_PARTS} parts; no model has one")
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -190,8 +190,8 @@ def _plain(value: Any) -> Any:
 
 
 def _is_tag(value: Any, key: str) -> bool:
-    """Whether a key is the kind (or law) that tells classes apart: it allows one word only. Bodies are rigid unless
-    told."""
+    """Whether a key is the kind (or law) that tells classes apart: it allows one word only. Bodies are rigid
+    by default."""
     return (
         key in ("kind", "law")
         and getattr(value, key) != "rigid"
@@ -250,7 +250,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         words = comments.get(key) or next(iter(inner), "")
         properties[key] = {"description": words, **value} if words else value
     if "law" in properties:
-        part = {**part, "required": ["law", *part["required"]]}  # it tells which table this is
+        part = {**part, "required": ["law", *part["required"]]}  # it says which table this is
     return {"description": inspect.cleandoc(cls.__doc__ or ""), **part, "properties": properties}
 
 

@@ -103,11 +103,11 @@ class _Build:
 
     def _add_joint(self, joint: UrdfJoint) -> None:
         body, place = self.carrier[joint.parent]
-        seat = place @ joint.origin
+        joint_frame = place @ joint.origin
         kind = self._kind(joint)
         if kind == "fixed" and self._is_massless(joint.child):
-            self.carrier[joint.child] = (body, seat)
-            self.tables.frames.append({"name": plain_name(joint.child), "body": body} | seat.table())
+            self.carrier[joint.child] = (body, joint_frame)
+            self.tables.frames.append({"name": plain_name(joint.child), "body": body} | joint_frame.table())
             self._add_surfaces(joint.child)
             return
         child = plain_name(joint.child)
@@ -116,19 +116,19 @@ class _Build:
         if kind == "planar" and joint.axis[2] < np.linalg.norm(joint.axis) * (1 - 1e-15):
             # pliant's planes are x-y: the joint turns into the plane, and a weld turns back
             turn = Pose(_turn_to(joint.axis))
-            table["child"], seat = f"{child}_plane"[:80], seat @ turn
+            table["child"], joint_frame = f"{child}_plane"[:80], joint_frame @ turn
             self.tables.bodies.append({"name": table["child"], "mass": 0.0})
             weld = {"name": f"{table['name']}_weld"[:80], "kind": "fixed", "child": child}
-            self._carry(table, body, seat)
+            self._carry(table, body, joint_frame)
             self._carry(weld, table["child"], turn.inverse())
         else:
-            self._carry(table, body, seat)
+            self._carry(table, body, joint_frame)
         if kind in ("revolute", "prismatic"):
             table["axis"] = joint.axis.tolist()
         self._add_body(joint.child)
 
-    def _carry(self, table: dict[str, Any], parent: str, seat: Pose) -> None:
-        place = seat.table()
+    def _carry(self, table: dict[str, Any], parent: str, joint_frame: Pose) -> None:
+        place = joint_frame.table()
         table["parent"] = {"body": parent} | place if place else parent
         self.tables.joints.append(table)
 

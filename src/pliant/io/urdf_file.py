@@ -26,7 +26,7 @@ KINDS = {
     "planar": "planar",
 }
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-MOST_CHARACTERS = 10_000_000
+MAX_CHARACTERS = 10_000_000
 LONGEST_NUMBER = 400  # characters
 
 
@@ -36,8 +36,8 @@ def fail(path: Path, problem: str) -> NoReturn:
 
 def parse_robot(path: Path, text: str) -> ET.Element:
     """The robot element. Entities can only be declared in a document type, so files with one are refused unread."""
-    if len(text) > MOST_CHARACTERS:
-        fail(path, f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
+    if len(text) > MAX_CHARACTERS:
+        fail(path, f"the file has {len(text)} characters; at most {MAX_CHARACTERS} are read")
     if "<!DOCTYPE" in text:
         fail(path, "it has a document type (<!DOCTYPE ...>), which could hold entities; remove it")
     try:

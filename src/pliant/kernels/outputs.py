@@ -104,7 +104,7 @@ def fill_output(system, work, q, v, output, out):
         put_attitude(frame_placement(system, work, i)[0], out[c:])
     elif kind == Quantity.VELOCITY:
         put(out[c:], frame_velocity(system, work, i)[0])
-    elif kind == Quantity.SPIN:
+    elif kind == Quantity.ANGULAR_VELOCITY:
         put(out[c:], frame_velocity(system, work, i)[1])
     elif kind == Quantity.ACCELERATION:
         put(out[c:], frame_acceleration(system, work, i)[0])

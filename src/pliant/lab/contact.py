@@ -74,9 +74,9 @@ class ContactLab:
     def findings(self) -> list[Finding]:
         found = [outcome.finding for outcome in self.outcomes]
         if self.performed.breakdowns:
-            text = "These runs did not reach their end; above is what they reached."
+            text = "These runs failed; above are their partial results."
             rows = tuple(self.performed.breakdowns)
-            found.append(Finding("Runs that broke down", text, ("run", "why"), rows))
+            found.append(Finding("Runs that failed", text, ("run", "why"), rows))
         return found
 
     @property

@@ -54,7 +54,7 @@ def perform(
 ) -> Performed:
     """Run every run of every experiment. progress(done, all) counts runs.
 
-    Of a run that breaks down, what it reached is measured."""
+    Of a run that fails, the partial result is measured."""
     plans = {experiment.name: experiment.plan(settings) for experiment in experiments}
     done, total = 0, sum(len(plan) for plan in plans.values())
     performed = Performed({}, [])

@@ -26,7 +26,7 @@ LENGTHS = 30.0  # a run lasts so many times of elastic contact
 
 
 def rod(settings: Mapping[str, Any], angle: float, law: str) -> Model:
-    """A rod from its lower end (the origin) upwards at an angle to the ground [deg], without spin at the start."""
+    """A rod from its lower end (the origin) upwards at an angle to the ground [deg], not rotating at the start."""
     angle = math.radians(angle)
     length, radius, mass = settings["rod_length"], settings["rod_radius"], settings["mass"]
     if settings["modes"]:

@@ -100,7 +100,7 @@ class OperatingPoint:
         self._record, self._shift = _jit.entry(outputs.record_rates), _jit.entry(shift.shift)
         self.is_free = np.asarray(handle.system.dofs.motion < 0)
         handle.work.inputs[:] = 0.0
-        # prescribed coordinates on their signals, then the phase that the state tells and what sticks in it
+        # prescribed coordinates on their signals, then the phase that follows from the state, and what sticks
         self._evaluate(self.q, self.v, self._no_states)
         self._impose()
         self.loops = Loops(handle) if model.loops else None
@@ -151,7 +151,7 @@ class OperatingPoint:
     def _rates(self, y: Array, tau: Array | None = None) -> Array:
         handle = self.handle
         out = np.empty((1, len(y)))
-        with handle.turn:
+        with handle.lock:
             handle.work.dofs.tau_extra[:] = 0.0 if tau is None else tau
             inputs = np.zeros((1, handle.packed.n_inputs))
             self._record(*handle.refs, np.array([self.t]), y[None, :].copy(), inputs, handle.packed.outputs[:0], out)
@@ -401,7 +401,7 @@ class OperatingPoint:
             return
         y = self._whole(self.q, self.v, self._no_states)
         ydot = self._rates(y)
-        with handle.turn:
+        with handle.lock:
             g, gdot = np.full(len(table), np.inf), np.zeros(len(table))
             _jit.entry(events.event_functions)(*handle.refs, self.t, y, ydot, g, gdot)
         for k in np.flatnonzero(np.abs(g) <= AT_KINK):

@@ -47,7 +47,7 @@ class Loops:
         """Values and rates of all constraints along rows of q and v, or of one state."""
         m = len(self.scales)
         rows = np.empty((len(np.atleast_2d(q)), 2 * m))
-        with self.handle.turn:
+        with self.handle.lock:
             self._errors(*self.handle.refs, np.atleast_2d(q).copy(), np.atleast_2d(v).copy(), rows)
         out = rows if np.ndim(q) == 2 else rows[0]
         return out[..., :m].copy(), out[..., m:].copy()
@@ -56,14 +56,14 @@ class Loops:
         """A, (constraints, n_v)."""
         m, n = len(self.scales), len(self.is_free)
         out = np.empty((1, m * n))
-        with self.handle.turn:
+        with self.handle.lock:
             self._jacobians(*self.handle.refs, q[None, :].copy(), np.zeros((1, n)), out)
         return out.reshape(m, n)
 
     def second_rates(self, q: Array, v: Array) -> Array:
         """A' v."""
         out = np.empty((1, len(self.scales)))
-        with self.handle.turn:
+        with self.handle.lock:
             self._second(*self.handle.refs, q[None, :].copy(), v[None, :].copy(), out)
         return np.asarray(out[0])
 

@@ -110,7 +110,7 @@ def _fits(x: Array, width: int) -> bool:
 
 
 def _check_completeness(loops: Loops, q: Array, free: NDArray[np.bool_], given: list[str]) -> None:
-    """What is given tells the motion of every joint; beams may bend besides, and rods between balls spin idly."""
+    """What is given determines all joints; beams may bend besides, rods between ball joints rotate about their axes."""
     if loops.model.has_modes or any(not link.joint.row.has_plain_rates for link in loops.model.links):
         return
     values = np.linalg.svd(loops.jacobian(q)[:, free] / loops.scales[:, None], compute_uv=False)

@@ -28,7 +28,7 @@ PARTS = {  # components and units of outputs whose columns are always the same
     "position": {"x": "m", "y": "m", "z": "m"},
     "velocity": {"x": "m/s", "y": "m/s", "z": "m/s"},
     "acceleration": {"x": "m/s^2", "y": "m/s^2", "z": "m/s^2"},
-    "spin": {"x": "rad/s", "y": "rad/s", "z": "rad/s"},
+    "angular_velocity": {"x": "rad/s", "y": "rad/s", "z": "rad/s"},
     "attitude": {"qx": "", "qy": "", "qz": "", "qw": ""},
     "reaction": {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"},
     "section": {"N": "N", "Vy": "N", "Vz": "N", "T": "N m", "My": "N m", "Mz": "N m"},

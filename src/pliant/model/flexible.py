@@ -18,7 +18,7 @@ from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector,
 
 NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
 
-MOST_MODES = 200  # the highest mode of a family: enough for any beam, few enough to compute
+MAX_MODES = 200  # the highest mode of a family: enough for any beam, few enough to compute
 
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
@@ -165,10 +165,10 @@ Section = Annotated[_Section, BeforeValidator(_section, json_schema_input_type=_
 def _modes(value: Any) -> Any:
     is_list = isinstance(value, (list, tuple))
     numbers, least = (value, 1) if is_list else ([value], 0)
-    whole = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and least <= n <= MOST_MODES]
+    whole = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and least <= n <= MAX_MODES]
     if len(whole) < len(numbers) or len(set(whole)) < len(numbers):
         raise ValueError(
-            f"{shown(value)}: give how many modes (0 or more, at most {MOST_MODES}), or a list of numbers from 1, "
+            f"{shown(value)}: give how many modes (0 or more, at most {MAX_MODES}), or a list of numbers from 1, "
             "each once"
         )
     return tuple(value) if is_list else value

@@ -88,7 +88,7 @@ def _end(model: Model, wanted: FlexibleLink) -> Array:
     if isinstance(to, tuple):
         return np.array(to)
     joints = {joint.name: find_frame(model, joint.parent) for joint in model.joints}
-    places = {joint: seat for joint, seat in joints.items() if seat.body == name}
+    places = {joint: joint_frame for joint, joint_frame in joints.items() if joint_frame.body == name}
     places |= {frame.name: frame for frame in model.frames if frame.name and frame.body == name}
     if to is not None:
         if to not in places:
@@ -96,7 +96,7 @@ def _end(model: Model, wanted: FlexibleLink) -> Array:
             hint = closest(to, places) or ";"
             raise _fail(wanted, f"to '{to}' is no joint or frame on it{hint} there are: {known}; or give a point")
         return np.array(places[to].position)
-    ends = [joint for joint, seat in joints.items() if seat.body == name]
+    ends = [joint for joint, joint_frame in joints.items() if joint_frame.body == name]
     if len(ends) != 1:
         found = f"{len(ends)} joints ({listed(ends)})" if ends else "no joint"
         raise _fail(wanted, f"it carries {found}; say where the beam ends: to = a joint, a frame, or a point")
@@ -212,8 +212,8 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     places += [place for loop in loops for place in (loop.first, loop.second)]
     is_used = any(isinstance(place, Frame) and place.body == split.tip for place in places) or tip.mass
     if is_used:
-        seat = Frame(split.beam.name, (split.beam.length, 0.0, 0.0))
-        added.append(Joint(f"{split.tip}_weld", "fixed", split.tip, seat))
+        joint_frame = Frame(split.beam.name, (split.beam.length, 0.0, 0.0))
+        added.append(Joint(f"{split.tip}_weld", "fixed", split.tip, joint_frame))
     bodies = [part for one in model.bodies for part in ((root, split.beam) if one.name == name else (one,))]
     try:
         return replace(

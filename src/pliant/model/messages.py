@@ -8,9 +8,9 @@ from typing import Any
 
 import pydantic
 
-MOST_LINES = 20  # of one message
-MOST_WORDS = 2000  # that a word is compared with
-LONGEST_WORD = 100  # characters of a name that is compared with others or told
+MAX_LINES = 20  # of one message
+MAX_WORDS = 2000  # that a word is compared with
+LONGEST_WORD = 100  # characters of a name that is compared with others or quoted
 
 # what to do, by pydantic's type of error; braces are filled from its context
 ADVICE = {
@@ -31,7 +31,7 @@ ADVICE = {
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise ValueError (which pydantic passes on) if there is any problem; each is one line, of many the first."""
-    found = list(islice(problems, MOST_LINES))
+    found = list(islice(problems, MAX_LINES))
     if found:
         raise ValueError("\n".join(found))
 
@@ -45,7 +45,7 @@ def explain(error: pydantic.ValidationError, where: str, given: Any = None, is_a
     if is_apart:
         problems = [problem for problem in problems if problem["type"] != "value_error"]
     for index, problem in enumerate(problems):
-        if len(lines) >= MOST_LINES:
+        if len(lines) >= MAX_LINES:
             lines[f"{where}: and {'' if is_apart else f'{len(problems) - index} '}more mistakes"] = None
             break
         place = _place(problem["loc"], given)
@@ -55,7 +55,7 @@ def explain(error: pydantic.ValidationError, where: str, given: Any = None, is_a
 
 def closest(name: str, allowed: Iterable[str]) -> str:
     """A hint at the word that was probably meant, or nothing."""
-    words = {word.lower(): word for word in islice(allowed, MOST_WORDS)}
+    words = {word.lower(): word for word in islice(allowed, MAX_WORDS)}
     if len(name) > LONGEST_WORD:
         return ""
     near = difflib.get_close_matches(name.lower(), words, n=1)

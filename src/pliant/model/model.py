@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
@@ -24,7 +25,7 @@ from pliant.model.signals import Constant, Signal
 from pliant.model.tree import Link, build_tree, column_names
 
 BaseKind = Literal["fixed", "planar", "floating"]
-MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "spin"]
+MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "angular_velocity"]
 JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit", "friction"]
 ContactQuantity = Literal["contact", "gap"]
 BeamQuantity = Literal["section", "strain", "stress"]
@@ -38,7 +39,7 @@ class Base:
     position: Vector = (0.0, 0.0, 0.0)  # of the body's origin at the start [m]
     attitude: Attitude = (0.0, 0.0, 0.0, 1.0)  # of the body's axes at the start
     velocity: Vector = (0.0, 0.0, 0.0)  # of the body's origin at the start, body axes [m/s]
-    spin: Vector = (0.0, 0.0, 0.0)  # at the start, body axes [rad/s]
+    angular_velocity: Vector = (0.0, 0.0, 0.0)  # at the start, body axes [rad/s]
 
     def __post_init__(self) -> None:
         refuse(_base_problems(self))
@@ -46,16 +47,19 @@ class Base:
 
 def _base_problems(base: Base) -> Iterator[str]:
     if base.kind == "fixed":
-        for field in ("velocity", "spin"):
+        for field in ("velocity", "angular_velocity"):
             if any(getattr(base, field)):
                 yield f"a fixed base cannot have {field} {shown(getattr(base, field))}; choose kind planar or floating"
     if base.kind == "planar":
         if abs(attitude_matrix(base.attitude)[2, 2] - 1.0) > 1e-9:
-            yield "attitude of a planar base may only turn about z; choose kind floating for other attitudes"
+            yield "attitude of a planar base may only rotate about z; choose kind floating for other attitudes"
         if base.position[2] or base.velocity[2]:
             yield "a planar base moves in x and y; set z of position and velocity to 0, or choose kind floating"
-        if base.spin[0] or base.spin[1]:
-            yield f"a planar base turns about z; set x and y of spin {shown(base.spin)} to 0, or choose kind floating"
+        if base.angular_velocity[0] or base.angular_velocity[1]:
+            yield (
+                f"a planar base rotates about z; set x and y of angular_velocity {shown(base.angular_velocity)} to 0, "
+                "or choose kind floating"
+            )
 
 
 @described
@@ -84,11 +88,19 @@ class Crossing:
     action: Literal["record", "stop"] = "record"  # what happens then
 
 
+def _current_quantity(value: Any) -> Any:
+    """Quantities under their names of today."""
+    if value == "spin":
+        warnings.warn("Output: quantity 'spin' is called 'angular_velocity' now", DeprecationWarning, stacklevel=5)
+        return "angular_velocity"
+    return value
+
+
 @described
 class Output:
     """A quantity recorded under its name.
 
-    motion: position, velocity, acceleration (world axes), attitude (quaternion) or spin of a frame;
+    motion: position, velocity, acceleration (world axes), attitude (quaternion) or angular_velocity of a frame;
     joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
     motor, drive, damper, limit or friction;
     contact: contact (per point normal force, then tangential force in world axes) or gap (per point);
@@ -96,7 +108,9 @@ class Output:
 
     name: Name  # under which it is recorded
     of: str  # a frame, a body, a joint or a contact
-    quantity: Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity]  # what is recorded
+    quantity: Annotated[
+        Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity], BeforeValidator(_current_quantity)
+    ]  # what is recorded
 
     @property
     def is_in_beam(self) -> bool:

@@ -5,6 +5,7 @@ The comment behind a field is its description in the schema of model files."""
 import dataclasses
 import math
 import re
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
@@ -14,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic_core import ArgsKwargs
 
 from pliant.errors import ModelError
-from pliant.model.messages import MOST_LINES, closest, explain, listed, short, shown
+from pliant.model.messages import MAX_LINES, closest, explain, listed, short, shown
 
 T = TypeVar("T")
 
@@ -125,13 +126,14 @@ def _field_names(cls: type) -> tuple[str, ...]:
 def _tidy(cls: type, value: Any) -> Any:
     """Before the fields are checked: values get their names, numpy becomes plain, unknown keys are refused."""
     if isinstance(value, dict):
+        value = _current_names(cls, value)
         _check_keys(cls, value)
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, ArgsKwargs):
         names = _field_names(cls)
         if len(value.args) > len(names):
             raise ValueError(f"{len(value.args)} values given; it takes at most {len(names)}: {listed(names, 20)}")
-        named, rest = dict(zip(names, value.args, strict=False)), value.kwargs or {}
+        named, rest = dict(zip(names, value.args, strict=False)), _current_names(cls, value.kwargs or {})
         for twice in named.keys() & rest.keys():
             raise ValueError(f"'{twice}' is given twice, by place and by name; give it once")
         _check_keys(cls, named | rest)
@@ -139,18 +141,30 @@ def _tidy(cls: type, value: Any) -> Any:
     return value
 
 
+# keys that have another name now, by class: they work one release longer
+FORMER_NAMES = {"Base": {"spin": "angular_velocity"}}
+
+
+def _current_names(cls: type, given: dict[str, Any]) -> dict[str, Any]:
+    """Keys under their names of today, with a warning."""
+    former = {old: new for old, new in FORMER_NAMES.get(cls.__name__, {}).items() if old in given and new not in given}
+    for old, new in former.items():
+        warnings.warn(f"{cls.__name__}: {old} is called {new} now", DeprecationWarning, stacklevel=5)
+    return {former.get(key, key): item for key, item in given.items()}
+
+
 def _check_keys(cls: type, given: dict[str, Any]) -> None:
     allowed = _field_names(cls)
     own = list(cls._key_problems(given)) if hasattr(cls, "_key_problems") else []  # of laws
     if own:
-        raise ValueError("\n".join(own[:MOST_LINES]))
+        raise ValueError("\n".join(own[:MAX_LINES]))
     unknown = [key for key in given if key not in allowed]
     lines = [
         f"unknown key '{short(str(key))}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"
-        for key in unknown[:MOST_LINES]
+        for key in unknown[:MAX_LINES]
     ]
-    if len(unknown) > MOST_LINES:
-        lines.append(f"and {len(unknown) - MOST_LINES} more unknown keys")
+    if len(unknown) > MAX_LINES:
+        lines.append(f"and {len(unknown) - MAX_LINES} more unknown keys")
     if lines:
         raise ValueError("\n".join(lines))
 

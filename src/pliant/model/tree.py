@@ -71,13 +71,15 @@ def base_joint(base: Base, body: Body | Beam) -> Joint:
     if base.kind == "planar":
         velocity = R @ np.array(base.velocity)
         q0 = (base.position[0], base.position[1], math.atan2(R[1, 0], R[0, 0]))
-        return Joint(name=body.name, kind="planar", child=body.name, q0=q0, v0=(velocity[0], velocity[1], base.spin[2]))
+        return Joint(
+            name=body.name, kind="planar", child=body.name, q0=q0, v0=(*velocity[:2], base.angular_velocity[2])
+        )
     return Joint(
         name=body.name,
         kind="floating",
         child=body.name,
         q0=(*base.position, *matrix_quaternion(R)),
-        v0=(*base.velocity, *base.spin),
+        v0=(*base.velocity, *base.angular_velocity),
     )
 
 

@@ -1,1 +1,1 @@
-"""What one state tells: the public calls on a model."""
+"""Properties of one state: the public calls on a model."""

@@ -146,7 +146,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = 
 def _forward(
     handle: Prepared, times: Array, rows: dict[str, Array], threads: int | None, wants_reactions: bool
 ) -> tuple[Array, Array]:
-    """vdot and reactions of rows; the first row that fails is told."""
+    """vdot and reactions of rows; the first row that fails is reported."""
     n_bodies = len(handle.system.bodies)
     vdot, status = np.empty_like(rows["v"]), np.zeros(len(times), np.int64)
     wrenches = np.zeros((len(times), n_bodies, 6) if wants_reactions else (1, 0, 6))

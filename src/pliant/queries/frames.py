@@ -1,6 +1,6 @@
 """Frames at one state or many: placement, velocity, Jacobian, and J' v.
 
-(velocity, spin) of a frame = J v: velocity of its origin, then angular velocity, both absolute. axes="world":
+(velocity, angular velocity) of a frame = J v: of its origin, then angular, both absolute. axes="world":
 components along the world axes; "frame": along the frame's own. Columns as model.velocities, modes of beams among
 them."""
 
@@ -22,7 +22,7 @@ AXES = ("world", "frame")
 
 
 def jacobian(model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None) -> Array:
-    """J (.., 6, n_v) of a frame, a body or "world" (which does not move): (velocity, spin) = J v."""
+    """J (.., 6, n_v) of a frame, a body or "world" (which does not move): (velocity, angular velocity) = J v."""
     handle, batch, rows, row, is_own = _asked(model, frame, axes, q=q)
     count, n = len(rows["q"]), len(model.velocities)
     J, still = np.empty((count, 6, n)), np.zeros((count, n))
@@ -38,8 +38,8 @@ def jacobian(model: Model, q: ArrayLike, frame: str, *, axes: str = "world", thr
 def jacobian_rate(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None
 ) -> Array:
-    """J' v (.., 6): what the rate of (velocity, spin) has beside J vdot. In world axes it is the acceleration of the
-    frame while vdot vanishes."""
+    """J' v (.., 6): what the rate of (velocity, angular velocity) has beside J vdot. In world axes: the acceleration
+    of the frame while vdot vanishes."""
     batch, out = _motions(model, q, v, frame, axes, threads)
     return out[:, 18:].reshape(*batch, 6).copy()
 
@@ -47,7 +47,7 @@ def jacobian_rate(
 def frame_velocity(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None
 ) -> Array:
-    """(velocity, spin) (.., 6) of a frame: J v [m/s, rad/s]."""
+    """(velocity, angular velocity) (.., 6) of a frame: J v [m/s, rad/s]."""
     batch, out = _motions(model, q, v, frame, axes, threads)
     return out[:, 12:18].reshape(*batch, 6).copy()
 

@@ -4,7 +4,8 @@ The base is the root body; its velocities v_b are those of its floating, planar 
 rates v_m: of joints, and of modes. With the rows of the mass matrix that belong to the base,
     p_b = H_b v_b + H_bm v_m
 is the momentum along v_b: linear and, about the base's origin, angular. It follows from what acts on the base, so
-    (velocity, spin) of a frame = J_g v_m + J_b H_b^-1 p_b,   J_g = J_m - J_b H_b^-1 H_bm: the generalised Jacobian.
+    (velocity, angular velocity) of a frame = J_g v_m + J_b H_b^-1 p_b,
+with the generalised Jacobian J_g = J_m - J_b H_b^-1 H_bm.
 Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the
 rows of turning, once the translation, which stays free, is eliminated."""
 
@@ -50,7 +51,7 @@ def rate_names(model: Model) -> tuple[str, ...]:
 def generalised_jacobian(
     model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None
 ) -> Array:
-    """J_g (.., 6, rates): (velocity, spin) of a frame per rate of everything but the base, while momentum is zero.
+    """J_g (.., 6, rates): (velocity, angular velocity) of a frame per rate of all but the base, momentum zero.
 
     With momentum: add frame_velocity(model, q, free_velocity(model, q, 0, momentum), frame)."""
     split = _split(model)

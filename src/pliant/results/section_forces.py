@@ -141,8 +141,8 @@ class _Outboard:
         of_mass = slice(n, n + n_nodes)
         force = self._dm[:, None] * (a[:, of_mass] - self._gravity)
         J = np.einsum("rnij,nj,rnkj->rnik", R[:, of_mass], self._rotary, R[:, of_mass])
-        spin = w[:, of_mass]
-        moment = (J @ al[:, of_mass, :, None])[..., 0] + np.cross(spin, (J @ spin[..., None])[..., 0])
+        omega = w[:, of_mass]
+        moment = (J @ al[:, of_mass, :, None])[..., 0] + np.cross(omega, (J @ omega[..., None])[..., 0])
         n_pushes = len(self._signs)
         last = rest.shape[1] - 6 * n_pushes
         joints, given, pushed = np.split(rest, [last - 3 * n_loads, last], axis=1)

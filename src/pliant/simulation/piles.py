@@ -48,7 +48,7 @@ class Pile:
             file.close()
             raise
         del self._parts[1:]
-        self._parts[0] = self._parts[0][:0].copy()  # tells the shape of the others
+        self._parts[0] = self._parts[0][:0].copy()  # holds the shape of the others
         self._file, self.in_memory = file, 0
 
     def _write(self, file: IO[bytes], part: Any) -> None:

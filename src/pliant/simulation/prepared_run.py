@@ -68,7 +68,7 @@ class PreparedRun:
         if not self.handle.unchecked:
             q0, v0 = self._checked(q0, "q0"), self._checked(v0, "v0")
             as_callback(progress, "progress")
-        with self.handle.turn:
+        with self.handle.lock:
             if self._is_running:
                 raise ModelError(
                     "this run is under way, and calls itself; give its controller a prepare_run of its own"
@@ -139,7 +139,7 @@ class PreparedRun:
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
         functions = _jit.address(advance.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
-        with self.handle.turn:
+        with self.handle.lock:
             self._run.begin_again()
             refs = (*self.handle.refs, self._run.memory_ref, self._start)
             _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
@@ -173,7 +173,7 @@ class PreparedRun:
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start (default: the model's)."""
-        with self.handle.turn:
+        with self.handle.lock:
             status, reason = self.attempt(q0, v0)
             if status not in (Status.DONE, Status.STOPPED):
                 raise SimulationError(reason)

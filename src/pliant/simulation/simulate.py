@@ -65,8 +65,8 @@ def simulate(
     [s] instead of error control. sample: rows on a grid of this period instead of at accepted steps. dense=False keeps
     no dense output (less memory, no at(t)). memory: what the run may keep in memory, as "2 GB" (default: half of what
     is free); beyond it the dense output goes to a temporary file, and a run whose rows fill it ends there.
-    progress(t, t_end) is called a few times a second. A run that breaks down returns what it has, with status "failed"
-    and a reason."""
+    progress(t, t_end) is called a few times a second. A run that fails returns its partial results, with status
+    "failed" and a reason."""
     options = check_options(
         model,
         duration=duration,
@@ -123,7 +123,7 @@ def _result(
     handle, stepping = run.handle, run.memory.stepping[0]
     model = handle.model
     rows = recorded.rows.whole()
-    if len(rows) == 0:  # it broke down before the first step: the start is what was reached
+    if len(rows) == 0:  # it failed before the first step: only the start is known
         rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
     pieces = recorded.starts.whole()
     dense = (

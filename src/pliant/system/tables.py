@@ -67,7 +67,7 @@ class Quantity(IntEnum):
     VELOCITY = 1
     ACCELERATION = 2
     ATTITUDE = 3
-    SPIN = 4
+    ANGULAR_VELOCITY = 4
     REACTION = 5
     SPRING = 6
     MOTOR = 7

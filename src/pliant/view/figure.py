@@ -22,7 +22,7 @@ from pliant.view.picture.scene import make_scene
 
 WIDE, HIGH = 5.6, 2.9  # of a chart [in]
 PICTURE_WIDTH = 11.2  # of a robot [in]
-MOST_POINTS = 20_000  # per curve
+MAX_POINTS = 20_000  # per curve
 DASHES = ("-", (0, (5, 3)), (0, (1.5, 2.5)))
 
 
@@ -160,7 +160,7 @@ def _draw_curve(ax: Any, curve: Curve, k: int) -> None:
     name = f"curve{k % N_COLOURS}"
     colour = colours().get(name, colours()["ink"])
     style = DASHES[(k // N_COLOURS + curve.is_dashed) % len(DASHES)]
-    t, values = decimate(curve.t, curve.values, MOST_POINTS)
+    t, values = decimate(curve.t, curve.values, MAX_POINTS)
     ax.plot(t, values, color=_rgb(colour), linestyle=style, linewidth=1.4, label=curve.label)
 
 

@@ -23,17 +23,17 @@ from pliant.view.picture.surroundings import free_corner, scale_bar, shadow, tri
 from pliant.view.svg import document, readable, stylesheet
 
 MAX_ROWS = 12  # of a table
-NUDGE = 0.1  # [rad, m] another configuration tells in which plane a robot moves
+NUDGE = 0.1  # [rad, m] another configuration shows in which plane a robot moves
 CELL = "padding:2px 12px 2px 0;white-space:nowrap;text-align:left;vertical-align:top;border:none"
 STATUS = {"done": "#2e9e63", "stopped": "#2e9e63", "interrupted": "#c77d0a", "failed": "#d9483b"}  # on light and dark
 
 
 def result_html(result: Recording) -> str:
-    """How it ended, the robot, contacts, and the truth block."""
+    """How it ended, the robot, contacts, and its accuracy."""
     end = f"t = {result.t[-1]:.6g} s" if len(result.t) else "once"
     colour = STATUS.get(result.status, "inherit")
     head = f'<b>{escape(result.model.name)}</b>: <b style="color:{colour}">{escape(result.status)}</b> at {end}'
-    reasons = [result.reason] * bool(result.reason) + [f"mind: {words}" for words in result.warnings]
+    reasons = [result.reason] * bool(result.reason) + [f"warning: {words}" for words in result.warnings]
     lines = "".join(f"<div>{escape(words)}</div>" for words in reasons)
     picture = ""
     if len(result.t) and np.isfinite(result.q).any(axis=1).any():

@@ -280,7 +280,7 @@ def test_a_sliding_ball_ends_rolling():
         (Body("ball", 2.0, shape=Sphere(0.1)),),
         base=Base("floating", (0, 0, 0.1), velocity=(1.4, 0, 0)),
         contacts=(Contact("ground", DAMPED, points=("ball",), friction=LAWS["coulomb"], radius=0.1),),
-        outputs=(Output("velocity", "ball", "velocity"), Output("spin", "ball", "spin")),
+        outputs=(Output("velocity", "ball", "velocity"), Output("spin", "ball", "angular_velocity")),
     )
     result = simulate(model, 1.0, **TIGHT)
     start = 2 * 1.4 / (7 * 0.2 * G)
@@ -438,7 +438,7 @@ def test_a_speed_that_settles_on_a_kink_passes_it_once():
     model = Model(
         "tumbler",
         (Body("box", 1.0, shape=Box((0.4, 0.2, 0.1))),),
-        base=Base("floating", (0, 0, 0.5), (0.1, 0.2, 0.3, 0.9), velocity=(1, 0.5, 0), spin=(1, 2, 3)),
+        base=Base("floating", (0, 0, 0.5), (0.1, 0.2, 0.3, 0.9), velocity=(1, 0.5, 0), angular_velocity=(1, 2, 3)),
         contacts=(
             Contact("ground", NormalLaw("hu-guo", K, restitution=0.6), points=corners, friction=LAWS["ambrosio"]),
         ),

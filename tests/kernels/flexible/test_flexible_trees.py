@@ -1,6 +1,6 @@
 """Trees of flexible and rigid links against their definition: direct assembly from mass points, and differences.
 
-Random trees: every joint kind and base, branches, seats at mid-span with offsets, all families of shapes, both
+Random trees: every joint kind and base, branches, joint_frames at mid-span with offsets, all families of shapes, both
 theories, both couplings, every kind of rotary inertia. (Tapered beams: test_flexible_body.py.)"""
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ def stored_tree() -> tuple[Model, np.ndarray, np.ndarray, np.ndarray, Any]:
         dataclasses.replace(boom, name="other"),
         Body(name="hand", mass=hand["m"], com=C @ np.array(hand["com"]), inertia=0.5 * (inertia + inertia.T)),
     ]
-    seat = Frame(body="flange", position=tree["pf1"], attitude=tree["Rf1"])
+    joint_frame = Frame(body="flange", position=tree["pf1"], attitude=tree["Rf1"])
     joints = [
         Joint(name="weld", kind="fixed", parent=Frame(body="boom", position=tip), child="flange"),
-        Joint(name="hinge", kind="revolute", parent=seat, child="other"),
+        Joint(name="hinge", kind="revolute", parent=joint_frame, child="other"),
         Joint(name="ball", kind="spherical", parent=Frame(body="other", position=tip), child="hand"),
     ]
     model = Model(name="stored tree", bodies=bodies, joints=joints, base="floating", gravity=tree["g"])
@@ -193,8 +193,11 @@ def slender_chain(n: int) -> Model:
     """Slender beams with three bending modes each: the condition of M grows fast with n."""
     aluminium, section = Material(young=7e10, density=2700.0), Rectangle(width=0.02, height=0.02)
     beams = [Beam(f"b{i}", 1.0, aluminium, section, bending_y=3) for i in range(n)]
-    seats = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
-    joints = [Joint(name=f"j{i}", kind="revolute", parent=seat, child=f"b{i}") for i, seat in enumerate(seats)]
+    joint_frames = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
+    joints = [
+        Joint(name=f"j{i}", kind="revolute", parent=joint_frame, child=f"b{i}")
+        for i, joint_frame in enumerate(joint_frames)
+    ]
     return Model(name="chain", bodies=beams, joints=joints)
 
 

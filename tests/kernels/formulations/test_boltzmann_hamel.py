@@ -32,8 +32,8 @@ def ball_chain(chain: reference.Chain) -> Model:
     """The model of a reference chain: J_1 at the world origin, or body 1 floating."""
     n = chain.n
     bodies = [Body(name=f"b{k}", mass=chain.m[k], com=chain.R[k], inertia=chain.I[k]) for k in range(1, n + 1)]
-    seats = [Frame(body="world")] + [Frame(body=f"b{k}", position=chain.R[k] + chain.r[k]) for k in range(1, n)]
-    joints = [Joint(name=f"j{k}", kind="spherical", child=f"b{k}", parent=seats[k - 1]) for k in range(1, n + 1)]
+    joint_frames = [Frame(body="world")] + [Frame(body=f"b{k}", position=chain.R[k] + chain.r[k]) for k in range(1, n)]
+    joints = [Joint(name=f"j{k}", kind="spherical", child=f"b{k}", parent=joint_frames[k - 1]) for k in range(1, n + 1)]
     held = {"joints": joints[1:], "base": "floating"} if chain.is_space else {"joints": joints}
     return Model(name="chain", bodies=bodies, gravity=chain.gravity, **held)
 

@@ -186,8 +186,8 @@ def test_matrices_are_the_papers_for_planar_legs(n: int) -> None:
         )
         for i, x in enumerate(links)
     ]
-    seats = ["world", *(Frame(body=f"link{i}", position=(links[i]["length"], 0, 0)) for i in range(n - 1))]
-    joints = [Joint(name=f"theta{i}", kind="revolute", child=f"link{i}", parent=seats[i]) for i in range(n)]
+    joint_frames = ["world", *(Frame(body=f"link{i}", position=(links[i]["length"], 0, 0)) for i in range(n - 1))]
+    joints = [Joint(name=f"theta{i}", kind="revolute", child=f"link{i}", parent=joint_frames[i]) for i in range(n)]
     handle = Prepared(Model(name="leg", bodies=bodies, joints=joints, gravity=(0, 0, 0)), "denoc")
     for q, v in np.random.default_rng(n).normal(size=(5, 2, n)):
         wanted, Cv = literal_planar_matrices(links, q, v)
@@ -259,9 +259,9 @@ def hinges(n: int) -> Model:
     """Rods one after the other, axes in turn along y and z."""
     rng = np.random.default_rng(n)
     bodies = [random_body(rng, f"link{i}") for i in range(n)]
-    seats = ["world", *(Frame(body=f"link{i}", position=(0.5, 0, 0)) for i in range(n - 1))]
+    joint_frames = ["world", *(Frame(body=f"link{i}", position=(0.5, 0, 0)) for i in range(n - 1))]
     axes = [(0, 1, 0), (0, 0, 1)]
-    joints = [Joint(f"joint{i}", "revolute", f"link{i}", parent=seats[i], axis=axes[i % 2]) for i in range(n)]
+    joints = [Joint(f"joint{i}", "revolute", f"link{i}", parent=joint_frames[i], axis=axes[i % 2]) for i in range(n)]
     return Model(name="hinges", bodies=bodies, joints=joints)
 
 

@@ -466,7 +466,10 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     """Position differentiated along the motion is velocity, then acceleration; also where motions are prescribed."""
     last = ZOO[name].links[-1]
     probe = Frame(body=last.body.name, name="probe", position=(0.3, -0.2, 0.4), attitude=(0.1, 0.7, -0.5, 0.5))
-    motions = [Output(name=key, of="probe", quantity=key) for key in ("position", "velocity", "acceleration", "spin")]
+    motions = [
+        Output(name=key, of="probe", quantity=key)
+        for key in ("position", "velocity", "acceleration", "angular_velocity")
+    ]
     outputs = [*motions, Output(name="reaction", of=last.joint.name, quantity="reaction")]
     model = dataclasses.replace(ZOO[name], frames=[*ZOO[name].frames, probe], outputs=outputs)
     x = Instant(name, seed, formulation, model)
@@ -486,7 +489,7 @@ def test_recorded_outputs_are_the_motion_and_the_reactions(name: str, formulatio
     step = time_scale(x.v, vdot)
     velocity, acceleration = derivatives(moved, step)
     assert largest(found["position"][0] - start.p[k]) < TIGHT * (1.0 + largest(start.p))
-    assert largest(found["spin"][0] - start.spin[k]) < TIGHT * (1.0 + largest(start.spin))
+    assert largest(found["angular_velocity"][0] - start.spin[k]) < TIGHT * (1.0 + largest(start.spin))
     assert largest(found["velocity"][0] - velocity) < SMOOTH * (1.0 + largest(velocity))
     # second differences: rounding of positions over the square of the smallest step
     rounding = 20.0 * np.finfo(float).eps * largest(start.p[k]) / (step / 8) ** 2

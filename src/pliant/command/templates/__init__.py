@@ -16,7 +16,7 @@ KINDS = {
 }
 
 
-def check_starter(path: Path, kind: str) -> None:
+def check_template(path: Path, kind: str) -> None:
     """Refuse a kind that is not there, a name that is no model file, and a file that exists."""
     if kind not in KINDS:
         raise ModelError(f"--kind {kind}: not known; choose one of {', '.join(KINDS)}")
@@ -27,8 +27,8 @@ def check_starter(path: Path, kind: str) -> None:
         raise ModelError(f"{path}: this file is there already and stays as it is; name another one, or remove it")
 
 
-def write_starter(path: Path, kind: str) -> None:
-    """Write the starter of a kind, whole or not at all, and never over a file that is there."""
-    check_starter(path, kind)
+def write_template(path: Path, kind: str) -> None:
+    """Write the template of a kind, whole or not at all, and never over a file that is there."""
+    check_template(path, kind)
     text = (Path(__file__).parent / f"{kind}.toml").read_text(encoding="utf-8")
     write_whole(path, text.replace("{file}", path.name))

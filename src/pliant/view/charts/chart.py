@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 460.0, 270.0
 RIGHT, BOTTOM, ROW = 14.0, 34.0, 18.0
 N_COLOURS = 7
 CHARACTER = 6.9  # [px] mean width of a character of the labels
-MOST_POINTS = 1500  # per curve
+MAX_POINTS = 1500  # per curve
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def time_range(curves: Sequence[Curve]) -> tuple[float, float]:
     return (first, last) if last > first else (first, first + 1.0)
 
 
-def decimate(t: Array, values: Array, most: int = MOST_POINTS) -> tuple[Array, Array]:
+def decimate(t: Array, values: Array, most: int = MAX_POINTS) -> tuple[Array, Array]:
     """At most `most` points: first, last, and the lowest and highest of each of many equal pieces, so peaks stay."""
     if len(t) <= most:
         return t, values

@@ -14,12 +14,12 @@ from pliant.view.svg import Array
 if TYPE_CHECKING:
     from pliant.results.contact_forces import ContactForces
 
-MOST_ZOOMS = 8
-MOST_POINTS = 8  # of contact in one chart
+MAX_ZOOMS = 8
+MAX_POINTS = 8  # of contact in one chart
 FINE = 800  # instants over all the run
 MAX_ROWS = 20_000  # accepted steps
-PER_CONTACT, LEAST_PER_CONTACT = 65, 5  # instants within each contact
-MOST_WITHIN = 48_000  # instants within all contacts
+PER_CONTACT, MIN_PER_CONTACT = 65, 5  # instants within each contact
+MAX_WITHIN = 48_000  # instants within all contacts
 SHORT = 0.1  # of the run: longer contacts are no impacts
 Window = tuple[float, float] | None
 
@@ -36,7 +36,7 @@ class Touching:
             np.linalg.norm(part, axis=2) for part in (self.forces.normal, self.forces.friction)
         )
         order = [k for k in np.argsort(-self.normal.max(axis=0), kind="stable").tolist() if names[k] in touched]
-        self.chosen = sorted(order[:MOST_POINTS])
+        self.chosen = sorted(order[:MAX_POINTS])
         several = len({contact for contact, _ in touched}) > 1
         self.labels = [": ".join(names[k]) if several else names[k][1] for k in self.chosen]
         self.some = f" ({len(self.chosen)} of {len(order)} points)" if len(order) > len(self.chosen) else ""
@@ -56,7 +56,7 @@ class Touching:
         spans = [span for span in impact_windows(self.result) if low <= span[1] and span[0] <= high]
         inside = [(self.t >= a) & (self.t <= b) for a, b in spans]
         peaks = [self.normal[rows].max(initial=0.0) for rows in inside]
-        strongest = sorted(np.argsort(peaks)[::-1][:MOST_ZOOMS].tolist())
+        strongest = sorted(np.argsort(peaks)[::-1][:MAX_ZOOMS].tolist())
         return [self._impact(spans[k][0], inside[k]) for k in strongest]
 
     def _impact(self, start: float, rows: Array) -> Drawing:
@@ -78,7 +78,7 @@ class Touching:
         (low, high), (first, last) = self.window, dense_range(self.result)
         log, t = self.result.contacts, self.result.t
         ends = np.where(np.isnan(log["t_end"]), last, log["t_end"])
-        count = int(np.clip(MOST_WITHIN // len(log), LEAST_PER_CONTACT, PER_CONTACT))
+        count = int(np.clip(MAX_WITHIN // len(log), MIN_PER_CONTACT, PER_CONTACT))
         within = log["t_start"][:, None] + np.linspace(-0.2, 1.2, count) * (ends - log["t_start"])[:, None]
         rows = t[np.unique(np.linspace(0, len(t) - 1, min(len(t), MAX_ROWS)).astype(int))]
         times = np.concatenate([rows, np.linspace(low, high, FINE), within.ravel()])

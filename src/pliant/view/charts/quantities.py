@@ -16,9 +16,9 @@ from pliant.results.recording import Recording, energy_error
 from pliant.view.svg import Array
 
 FINE = 800  # points of the uniform grid on which curves of the state are drawn
-MOST_CURVES = 6  # in one chart made here
-MOST_CHARTS = 2  # of one kind of quantity
-MOST_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
+MAX_CURVES = 6  # in one chart made here
+MAX_CHARTS = 2  # of one kind of quantity
+MAX_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
 TITLES = {  # of charts of outputs whose columns have several units
     ("reaction", "N"): "force",
     ("reaction", "N m"): "moment",
@@ -104,7 +104,7 @@ class Quantities:
     def outputs(self) -> dict[str, Array] | None:
         """All outputs at times; None where that would take too long."""
         n_bodies = len(self.result.model.links)
-        is_cheap = has_dense(self.result) and len(self.times) * n_bodies <= MOST_PLACEMENTS
+        is_cheap = has_dense(self.result) and len(self.times) * n_bodies <= MAX_PLACEMENTS
         return self.result.outputs_at(self.times) if is_cheap else None
 
     @cached_property
@@ -131,7 +131,7 @@ class Quantities:
         return self.times, self.outputs[name][:, column]
 
     def _command(self, column: int) -> tuple[Array, Array]:
-        """What a motor was told: held from one instant to the next, a staircase."""
+        """The command of a motor: held from one instant to the next, a staircase."""
         assert self.result.commands is not None
         t, values = self.result.commands[:, 0], self.result.commands[:, 1 + column]
         low, high = self.window or (float(t[0]), float(t[-1]))
@@ -203,11 +203,11 @@ def _by_kind(columns: Sequence[Column], kinds: Sequence[tuple[str, str]]) -> tup
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Panel]:
     """Charts of a few curves each; of very many quantities an even choice, and the title says so."""
-    most = MOST_CURVES * MOST_CHARTS
+    most = MAX_CURVES * MAX_CHARTS
     if len(names) > most:
         title = f"{title} ({most} of {len(names)})"
         names = [names[k] for k in np.linspace(0, len(names) - 1, most).astype(int)]
-    count = -(-len(names) // MOST_CURVES)
+    count = -(-len(names) // MAX_CURVES)
     pieces = [names[k * len(names) // count : (k + 1) * len(names) // count] for k in range(count)]
     marks = [f", {k + 1}/{count}" if count > 1 else "" for k in range(count)]
     return [Panel(title + mark, unit, tuple(piece)) for mark, piece in zip(marks, pieces, strict=True)]

@@ -16,7 +16,7 @@ from pliant.results.recording import Recording
 from pliant.view.page.html import seconds, section, table, with_unit
 from pliant.view.svg import power_of_ten
 
-MOST_SETTINGS = 12  # shown at once
+MAX_SETTINGS = 12  # shown at once
 AUDIT = {
     "energy_residual": (
         "Energy that appeared or vanished without a work to explain it, relative to the energy that moved. "
@@ -148,6 +148,6 @@ def settings_section(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
     content = table(("setting", "value", "meaning"), rows, (1,))
-    if len(rows) > MOST_SETTINGS:
+    if len(rows) > MAX_SETTINGS:
         content = f"<details><summary>{len(rows)} settings of the case</summary>{content}</details>"
     return section("Settings", content)

@@ -16,7 +16,7 @@ from pliant.view.picture.bent import half_edges
 from pliant.view.svg import Array
 
 KEPT = 1e-6  # of the largest deformation: what the shapes leave out
-MOST_COLOURED = 1200  # instants times beams whose stress is worked out
+MAX_COLOURED = 1200  # instants times beams whose stress is worked out
 LEVELS = 255  # of a colour
 
 
@@ -27,7 +27,7 @@ def beam_data(
     weights that change in time, and the level of stress along it."""
     found = []
     n_beams = len(result.model.beams)
-    some = np.unique(np.linspace(0, len(t) - 1, max(2, MOST_COLOURED // max(n_beams, 1))).astype(int))
+    some = np.unique(np.linspace(0, len(t) - 1, max(2, MAX_COLOURED // max(n_beams, 1))).astype(int))
     for i, link in enumerate(result.model.links):
         if not isinstance(link.body, Beam):
             continue
@@ -67,7 +67,7 @@ def _turns(R: Array) -> Array:
 def _few_shapes(values: Array) -> tuple[Array, Array]:
     """weights (times, rank) and basis (rank, columns) whose product is values, to KEPT of the largest entry.
 
-    The instant that is told worst so far gives the next shape; bending is a few modes, so a few do."""
+    The instant that is represented worst so far gives the next shape; bending is a few modes, so a few do."""
     left = values / (float(np.max(np.abs(values), initial=0.0)) or 1.0)
     basis: list[Array] = []
     while len(basis) < values.shape[1] and np.max(np.abs(left)) > KEPT:

@@ -62,5 +62,5 @@ def _jump(start: float, end: float, what: str) -> str:
 
 
 def _touch(value: float) -> str:
-    """What only the end of a contact tells is left open while it lasts."""
+    """What is known only at the end of a contact is left open while it lasts."""
     return "-" if np.isnan(value) else readable(value, 6)

@@ -11,7 +11,7 @@ from pliant.report_types import Figure
 from pliant.view.page.html import section, table, with_unit
 from pliant.view.svg import readable
 
-MOST_FIGURES = 12  # shown at once
+MAX_FIGURES = 12  # shown at once
 
 
 def figures_section(figures: Mapping[str, float], infos: Mapping[str, Figure], compares: bool) -> str:
@@ -22,7 +22,7 @@ def figures_section(figures: Mapping[str, float], infos: Mapping[str, Figure], c
     columns = ("figure", "value", "expected", "difference", "source") if is_compared else ("figure", "value", "meaning")
     note = '<p class="note">Expected values hold at the default settings of the case.</p>' if is_compared else ""
     numbers = (1, 2, 3) if is_compared else (1,)
-    shown, folded = (rows, []) if len(rows) <= MOST_FIGURES + 4 else (rows[:MOST_FIGURES], rows[MOST_FIGURES:])
+    shown, folded = (rows, []) if len(rows) <= MAX_FIGURES + 4 else (rows[:MAX_FIGURES], rows[MAX_FIGURES:])
     content = table(columns, shown, numbers)
     if folded:
         more = table(columns, folded, numbers)

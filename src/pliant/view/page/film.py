@@ -13,18 +13,18 @@ from pliant.results.recording import STATIONS, Recording
 from pliant.view.arrays import Arrays
 from pliant.view.charts.quantities import has_dense
 from pliant.view.page.beam_film import beam_data
-from pliant.view.page.film_times import LEAST_FRAMES, MOST_FRAMES, FilmTimes, film_times
+from pliant.view.page.film_times import MAX_FRAMES, MIN_FRAMES, FilmTimes, film_times
 from pliant.view.picture.projection import AZIMUTH, ELEVATION, choose_view
-from pliant.view.picture.scene import keeps_seats
+from pliant.view.picture.scene import keeps_joint_frames
 from pliant.view.picture.skeleton import FREE_KINDS, ends, extreme_points, held_loops, loop_frames, places, skeleton
 from pliant.view.picture.solids import joint_size, solids, usual_thickness
 from pliant.view.svg import Array
 
 SLIDES = ("prismatic", "cylindrical")
-MOST_TRAILS = 40  # to choose from
-MOST_POINTS = 24  # of contact whose forces are shown
+MAX_TRAILS = 40  # to choose from
+MAX_POINTS = 24  # of contact whose forces are shown
 N_DIRECTIONS = 120  # in which the size of the picture is looked for
-MOST_PLACES = 20_000  # that are looked at for it
+MAX_PLACES = 20_000  # that are looked at for it
 LOOKED_AT = 40  # instants, for the size of the picture
 
 
@@ -42,7 +42,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
     beams = posed.stations()
     looked = _looked_at(model, R, p, beams)
     every = p.reshape(-1, 3)
-    points = np.concatenate([every[:: 1 + len(every) // MOST_PLACES], *looked])
+    points = np.concatenate([every[:: 1 + len(every) // MAX_PLACES], *looked])
     low, high = points.min(axis=0), points.max(axis=0)
     origin = 0.5 * (low + high)
     planes = _planes(model, origin)
@@ -67,7 +67,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
             {
                 "name": link.body.name,
                 "parent": link.parent,
-                "seat": [float(value) for value in link.joint_frame.position],
+                "joint_frame": [float(value) for value in link.joint_frame.position],
                 "slides": link.joint.kind in (*SLIDES, "planar") and link.parent >= 0,
                 "solids": chosen,
                 "arms": [place.tolist() for place in places(model, i) if np.any(place[1:])]
@@ -85,7 +85,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
         "bodies": bodies,
         "shapes": shape_list,
         "beams": beam_data(result, t, R, p, beams, arrays),
-        "local": keeps_seats(posed),  # every beam is enlarged by itself
+        "local": keeps_joint_frames(posed),  # every beam is enlarged by itself
         "trails": _trails(posed, p, origin, arrays),
         "contact": _contact(result, t, origin, arrays),
         "planes": planes,
@@ -117,9 +117,9 @@ def _rows(result: Recording, t: Array) -> Array:
 def _most_frames(result: Recording, room: int) -> int:
     """How many instants fit: attitudes and places of the bodies, forces of the contacts, sections of the beams."""
     model = result.model
-    n_points = min(len({(row["contact"], row["point"]) for row in result.contacts}), MOST_POINTS)
+    n_points = min(len({(row["contact"], row["point"]) for row in result.contacts}), MAX_POINTS)
     per_frame = 8 + 4 * (7 * len(model.links) + 9 * n_points + 3) + len(model.beams) * (STATIONS + 16)
-    return int(np.clip(room / per_frame, LEAST_FRAMES, MOST_FRAMES))
+    return int(np.clip(room / per_frame, MIN_FRAMES, MAX_FRAMES))
 
 
 def _note(times: FilmTimes) -> str:
@@ -150,9 +150,9 @@ def _rods(model: Any, origin: Array) -> list[list[dict[str, Any]]]:
 def _feet(model: Any, origin: Array, thick: float) -> list[dict[str, Any]]:
     """Where the world holds bodies, and how large that is drawn."""
     held = [(i, link.joint_frame.position) for i, link in enumerate(model.links) if _support(link)]
-    places = [(np.array(seat), joint_size(model, i, thick)) for i, seat in held]
-    places += [(seat, 1.7 * thick) for seat in held_loops(model)]
-    return [{"at": (seat - origin).tolist(), "size": size} for seat, size in places]
+    places = [(np.array(joint_frame), joint_size(model, i, thick)) for i, joint_frame in held]
+    places += [(joint_frame, 1.7 * thick) for joint_frame in held_loops(model)]
+    return [{"at": (joint_frame - origin).tolist(), "size": size} for joint_frame, size in places]
 
 
 def _turns_flat(model: Any, R: Array, normal: Array) -> bool:
@@ -217,7 +217,7 @@ def _trails(posed: Recording, p: Array, origin: Array, arrays: Arrays) -> list[d
 
     def put(body: int, point: Any, name: str, is_chosen: bool) -> None:
         place = tuple(float(value) for value in point)
-        if (body, place) not in found and len(found) < MOST_TRAILS:
+        if (body, place) not in found and len(found) < MAX_TRAILS:
             found[body, place] = {"name": name, "body": body, "point": place, "chosen": is_chosen}
 
     for end in ends(model):
@@ -242,7 +242,7 @@ def _contact(result: Recording, t: Array, origin: Array, arrays: Arrays) -> dict
     touched = {(str(row["contact"]), str(row["point"])) for row in log}
     peaks = np.linalg.norm(forces.normal, axis=2).max(axis=0, initial=0.0)
     order = [k for k in np.argsort(-peaks, kind="stable").tolist() if forces.names[k] in touched]
-    chosen = sorted(order[:MOST_POINTS])
+    chosen = sorted(order[:MAX_POINTS])
     names = [forces.names[k] for k in chosen]
     touches: list[list[list[float]]] = [[] for _ in chosen]
     last = float(t[-1])

@@ -10,8 +10,8 @@ from pliant.results.recording import Recording
 from pliant.view.charts.quantities import dense_range, has_dense
 from pliant.view.svg import Array
 
-MOST_FRAMES = 2000
-LEAST_FRAMES = 20
+MAX_FRAMES = 2000
+MIN_FRAMES = 20
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pliant.view.svg import readable
 STATUS = {
     "done": ("good", "Done", "The run came to its end as asked."),
     "stopped": ("good", "Stopped", "The run ended where the model asks."),
-    "interrupted": ("warn", "Interrupted", "The run was interrupted; what was reached is shown."),
-    "failed": ("bad", "Failed", "The run broke down; what was reached is shown."),
+    "interrupted": ("warn", "Interrupted", "The run was interrupted; its partial results are shown."),
+    "failed": ("bad", "Failed", "The run failed; its partial results are shown."),
 }
-LEVELS = {"warning": ("warn", "Mind"), "wrong": ("bad", "Do not believe")}
+LEVELS = {"warning": ("warn", "Warning"), "wrong": ("bad", "Wrong")}
 
 
 def outcome(result: Recording) -> str:

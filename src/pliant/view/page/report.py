@@ -26,7 +26,7 @@ from pliant.view.page.heading import describe, outcome
 from pliant.view.page.html import of_run, section
 from pliant.view.svg import stylesheet
 
-MOST_RUNS = 6  # of several, that can be played
+MAX_RUNS = 6  # of several, that can be played
 FILM_ROOM = 1_000_000  # bytes of all films before they are written as text
 PAGE = Path(__file__).with_name("assets")
 SCRIPTS = (  # in the order in which they stand on each other
@@ -62,7 +62,7 @@ def write_report(
 
     moment, enlarge: where the film stands at first, and the factor on the deformation of beams."""
     heading = title or result.model.name
-    runs = dict(list((variants or {"": result}).items())[:MOST_RUNS])
+    runs = dict(list((variants or {"": result}).items())[:MAX_RUNS])
     arrays = Arrays()
     book = ChartBook()
     films = [film(run, arrays, FILM_ROOM // len(runs)) for run in runs.values()]

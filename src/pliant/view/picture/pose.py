@@ -153,9 +153,9 @@ def _joint_marks(kind: str, place: Array, depth: float, weight: float) -> Iterat
 
 
 def _guide(scene: Scene, canvas: Canvas, i: int, k: int) -> Iterator[Mark]:
-    """The rail of a sliding joint, from its seat on a moving parent to the slider."""
+    """The rail of a sliding joint, from its joint_frame on a moving parent to the slider."""
     link = scene.model.links[i]
     if link.parent >= 0 and link.joint.kind in ("prismatic", "cylindrical", "planar"):
-        points = np.stack([scene.seat(k, i), scene.p[k, i]])
+        points = np.stack([scene.joint_frame(k, i), scene.p[k, i]])
         depth = canvas.depth(points.mean(axis=0)) - 1e-3 * scene.size
         yield line("thin", canvas.pixels(points), 2.0, depth=depth)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pliant.model.flexible import Beam
 from pliant.results.recording import STATIONS, Recording
-from pliant.view.charts.quantities import MOST_PLACEMENTS, dense_range, has_dense
+from pliant.view.charts.quantities import MAX_PLACEMENTS, dense_range, has_dense
 from pliant.view.picture.bent import BentBeam, bent_beam
 from pliant.view.picture.projection import View, choose_view
 from pliant.view.picture.skeleton import FREE_KINDS, End, Part, ends, extreme_points, places, skeleton
@@ -41,8 +41,8 @@ class Scene:
         """World position in pose k of a point of link i, given in axes of the undeformed body."""
         return np.asarray(path_of(self.R, self.p, self.beams, i, point)[k])
 
-    def seat(self, k: int, i: int) -> Array:
-        """World position of the seat of link i's joint on its parent; the body itself where nothing holds it."""
+    def joint_frame(self, k: int, i: int) -> Array:
+        """World position of the joint_frame of link i's joint on its parent; the body itself where nothing holds it."""
         link = self.model.links[i]
         if link.joint.kind in FREE_KINDS:
             return np.asarray(self.p[k, i])
@@ -52,7 +52,7 @@ class Scene:
     def points(self, k: int) -> Array:
         """World points that hold pose k (n, 3)."""
         R, p = self.R[k], self.p[k]
-        points = [p, *(self.seat(k, i)[None, :] for i in range(len(self.parts)))]
+        points = [p, *(self.joint_frame(k, i)[None, :] for i in range(len(self.parts)))]
         points += [p[i] + extreme_points(part) @ R[i].T for i, of_body in enumerate(self.parts) for part in of_body]
         points += [beam.outline(k) for beam in self.beams.values()]
         return np.concatenate(points)
@@ -74,7 +74,7 @@ def make_scene(result: Recording, n_poses: int = 6, *, t: ArrayLike | None = Non
     enlarge: factor on the deformation of beams; if it is not 1, the undeformed beams are shown too."""
     wanted = None if t is None else np.unique(np.asarray(t, dtype=np.float64))
     posed = _posed(result, wanted)
-    is_local = enlarge != 1 and keeps_seats(posed)
+    is_local = enlarge != 1 and keeps_joint_frames(posed)
     R, p = posed.placements(enlarge=1.0 if is_local else enlarge)
     is_finite = np.isfinite(p).all(axis=(1, 2)) & np.isfinite(R).all(axis=(1, 2, 3))
     times, R, p = posed.t[is_finite], R[is_finite], p[is_finite]
@@ -120,14 +120,14 @@ def _posed(result: Recording, t: Array | None) -> Recording:
     return replace(result, t=result.t[chosen], q=result.q[chosen])
 
 
-def keeps_seats(posed: Recording) -> bool:
+def keeps_joint_frames(posed: Recording) -> bool:
     """Whether bending moves no joint on a beam: then every beam can be enlarged by itself and all still fits."""
     R, p = posed.placements()
     for i, link in enumerate(posed.model.links):
         carrier = posed.model.links[link.parent].body if link.parent >= 0 else None
         if isinstance(carrier, Beam):
-            seat = np.einsum("tji,tj->ti", R[:, link.parent], p[:, i] - p[:, link.parent])
-            if np.abs(seat - link.joint_frame.position).max() > 1e-9 * carrier.length:
+            joint_frame = np.einsum("tji,tj->ti", R[:, link.parent], p[:, i] - p[:, link.parent])
+            if np.abs(joint_frame - link.joint_frame.position).max() > 1e-9 * carrier.length:
                 return False
     return True
 
@@ -166,7 +166,7 @@ def _beams(
 def _trail_count(result: Recording) -> int:
     """Fewer points along the paths of robots of very many bodies."""
     placed = len(result.model.links) + STATIONS * len(result.model.beams)
-    return int(np.clip(MOST_PLACEMENTS // (20 * placed) * 20 + 1, 201, TRAIL_POINTS))
+    return int(np.clip(MAX_PLACEMENTS // (20 * placed) * 20 + 1, 201, TRAIL_POINTS))
 
 
 def _evenly(times: Array, count: int) -> Array:

@@ -132,10 +132,10 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
 def places(model: Any, i: int) -> list[Array]:
     """Where children sit and frames are named on a link, away from its origin."""
     name = model.links[i].body.name
-    seats = [link.joint_frame.position for link in model.links if link.parent == i]
+    joint_frames = [link.joint_frame.position for link in model.links if link.parent == i]
     named = [frame.position for frame in model.frames if frame.body == name]
     closed = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == name]
-    different = dict.fromkeys(tuple(place) for place in (*seats, *named, *closed) if np.any(place))
+    different = dict.fromkeys(tuple(place) for place in (*joint_frames, *named, *closed) if np.any(place))
     return [np.array(place, dtype=float) for place in different]
 
 

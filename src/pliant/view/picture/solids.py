@@ -15,7 +15,7 @@ from pliant.view.svg import Array
 
 SIDES = 12  # of a round bar
 JOINT_SIDES = 20
-MOST_PIECES = 6  # along a bar, so that sorting by depth works
+MAX_PIECES = 6  # along a bar, so that sorting by depth works
 THICKNESS = 0.016  # radius of a bar without one, of the usual distance between joints
 CUBE = ((0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5))
 
@@ -111,7 +111,7 @@ def prism(start: Array, end: Array, radius: float, tone: str = "body", sides: in
     across /= np.linalg.norm(across)
     turn = np.linspace(0, 2 * np.pi, sides, endpoint=False)[:, None]
     ring = radius * (np.cos(turn) * across + np.sin(turn) * np.cross(along, across))
-    n = int(np.clip(round(length / (8 * radius)), 1, MOST_PIECES))
+    n = int(np.clip(round(length / (8 * radius)), 1, MAX_PIECES))
     vertices = np.concatenate([start + share * (end - start) + ring for share in np.linspace(0, 1, n + 1)])
     k = [(j, (j + 1) % sides) for j in range(sides)]
     faces = [(m + a, m + b, m + sides + b, m + sides + a) for m in range(0, n * sides, sides) for a, b in k]

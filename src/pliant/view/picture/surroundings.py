@@ -57,16 +57,16 @@ def world(scene: Scene, canvas: Canvas) -> list[Mark]:
     for i, link in enumerate(scene.model.links):
         if link.parent >= 0 or link.joint.kind in FREE_KINDS:
             continue
-        seat = np.array(link.joint_frame.position, dtype=float)
+        joint_frame = np.array(link.joint_frame.position, dtype=float)
         if link.joint.kind in ("prismatic", "cylindrical"):
             marks = _rail(scene, canvas, i)
         elif link.joint.kind == "fixed" and i in scene.beams and scene.view.is_flat:
             marks = _wall(scene.beams[i], canvas, size)
         else:
-            marks = _support(canvas, seat, size)
+            marks = _support(canvas, joint_frame, size)
         parts[np.round(marks[0].points, 1).tobytes()] = marks
-    for seat in held_loops(scene.model):
-        marks = _support(canvas, seat, size)
+    for joint_frame in held_loops(scene.model):
+        marks = _support(canvas, joint_frame, size)
         parts[np.round(marks[0].points, 1).tobytes()] = marks
     return [mark for marks in parts.values() for mark in marks]
 
@@ -134,12 +134,12 @@ def _hatched(start: Array, end: Array, depth: float, side: Array | None = None) 
     return [line("ground", np.stack([start, end]), 2.0), *strokes]
 
 
-def _support(canvas: Canvas, seat: Array, size: float) -> list[Mark]:
+def _support(canvas: Canvas, joint_frame: Array, size: float) -> list[Mark]:
     """A hinge on hatched ground; in space a plate."""
-    x, y = canvas.pixels(seat)
+    x, y = canvas.pixels(joint_frame)
     if not canvas.view.is_flat:
         reach = size / canvas.scale
-        corners = seat + reach * np.array([[1, 1, 0], [1, -1, 0], [-1, -1, 0], [-1, 1, 0]])
+        corners = joint_frame + reach * np.array([[1, 1, 0], [1, -1, 0], [-1, -1, 0], [-1, 1, 0]])
         plate = canvas.pixels(corners)
         thick = plate + np.array([0.0, 0.35 * size])
         return [polygon("plate", thick), polygon("plate", plate, 1.4)]

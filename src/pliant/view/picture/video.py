@@ -32,7 +32,7 @@ from pliant.view.picture.surroundings import deformation_words, free_corner, sca
 from pliant.view.svg import TIMES, Array
 
 Frame = NDArray[np.uint8]  # (height, width, 4)
-FORMATS = {".mp4": 30.0, ".gif": 25.0}  # frames a second unless told otherwise
+FORMATS = {".mp4": 30.0, ".gif": 25.0}  # frames a second unless given
 FASTEST_GIF = 50.0  # frames a second
 SIZES = {".mp4": (1280, 720), ".gif": (720, 405)}  # [px]
 REFERENCE = 960.0  # [px] a picture this wide has marks of their own size
@@ -42,7 +42,7 @@ USUAL = (4.0, 20.0)  # [s] a run this long is shown in real time
 SHOWN = 8.0  # [s] others are slowed or quickened to about so long
 FAR = 12.0  # times its own size a robot may travel before the camera follows it
 SMOOTH = 8  # frames before and after, for a camera that follows
-MOST_FRAMES = 20_000
+MAX_FRAMES = 20_000
 FLASH = 0.25  # [s] of the video: how long a contact glows after its end
 TRAIL = 2.0  # [s] of the video: how much of a path is shown
 
@@ -79,9 +79,9 @@ def write_video(
     speed = _usual_speed(last - first) if speed is None else _positive("speed", speed)
     _positive("magnify", magnify, can_be_zero=True)
     count = round((last - first) / speed * fps) + 1
-    if count > MOST_FRAMES:
+    if count > MAX_FRAMES:
         raise ModelError(
-            f"video: {count} frames; the most are {MOST_FRAMES}: raise speed ({speed:g}) or lower fps ({fps:g})"
+            f"video: {count} frames; the most are {MAX_FRAMES}: raise speed ({speed:g}) or lower fps ({fps:g})"
         )
     times = np.linspace(first, last, max(count, 2))
     film = Film(result, times, speed, magnify, width, height)

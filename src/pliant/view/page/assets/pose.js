@@ -122,15 +122,15 @@ class Film {
     this.bodies.forEach((body, i) => {
       if (body.parent < 0) return;
       const k = this.beamOf.get(body.parent);
-      const seat = (bodies, factor) => {
+      const jointFrame = (bodies, factor) => {
         const parent = bodies[body.parent];
         if (k === undefined) return parent;
-        const bent = this.bentPoint(this.beams[k], found.beams[k], body.seat, factor);
+        const bent = this.bentPoint(this.beams[k], found.beams[k], body.joint_frame, factor);
         const shifted = turn(parent.R, 0, ...bent.p);
         return { p: parent.p.map((value, c) => value + shifted[c]), R: product(parent.R, bent.R) };
       };
-      const was = seat(old, 1);
-      const is = seat(found.bodies, enlarge);
+      const was = jointFrame(old, 1);
+      const is = jointFrame(found.bodies, enlarge);
       // R_is R_was'
       const change = product(is.R, new Float64Array([0, 3, 6, 1, 4, 7, 2, 5, 8].map((c) => was.R[c])));
       const moved = turn(change, 0, ...old[i].p.map((value, c) => value - was.p[c]));

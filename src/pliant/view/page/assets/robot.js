@@ -13,8 +13,8 @@ function bodyPieces(pieces, film, pose, show) {
       shapePieces(pieces, film.shapes[k], placed, body.tone);
     }
     if (body.slides) {
-      const seat = film.place(pose, body.parent, body.seat, show.enlarge);
-      pieces.line(pieces.camera.pixels(seat), pieces.camera.pixels(placed.p), theme.ground, 2);
+      const jointFrame = film.place(pose, body.parent, body.joint_frame, show.enlarge);
+      pieces.line(pieces.camera.pixels(jointFrame), pieces.camera.pixels(placed.p), theme.ground, 2);
     }
     for (const arm of body.arms) {
       const foot = film.place(pose, i, [arm[0], 0, 0], show.enlarge);
