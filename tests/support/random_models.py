@@ -113,7 +113,7 @@ def _random_load(rng: np.random.Generator, frame: str) -> Load:
 
 
 def planar_model(rng: np.random.Generator, n: int) -> Model:
-    """A random tree that stays in x-y: rotated joint frames, both senses of z, offsets and mass centres out of the plane."""
+    """A random tree in x-y: rotated joint frames, both senses of z, offsets and mass centres out of the plane."""
     bodies, joints, frames = [], [], []
     for i in range(n):
         com, spread = rng.normal(size=3), rng.uniform(0.1, 1.0, 3)

@@ -345,8 +345,8 @@ def _study(results: Mapping[str, Result]) -> tuple[Finding, ...]:
     last = ", ".join(f"{name} {1e3 * away[f'{name} x{STUDIED[-1]}'][0]:.1f} mm" for name in SETS)
     text = (
         f"Converged motion: {MANY} modes per link with ends {CONVERGED[0]}; {MANY} with ends {CONVERGED[1]} agree with "
-        f"it to {1e3 * floor:.1f} mm (root mean square over all joints, from touchdown to 0.5 s); with so many impacts the "
-        f"way there is uneven, {STUDIED[-1]} modes are still {1e3 * wobble:.1f} mm away. With one mode per link "
+        f"it to {1e3 * floor:.1f} mm (root mean square over all joints, from touchdown to 0.5 s); with so many impacts "
+        f"the way there is uneven, {STUDIED[-1]} modes are still {1e3 * wobble:.1f} mm away. With one mode per link "
         f"{best} is closest: {1e3 * away[f'{best} x1'][0]:.1f} mm; {others}. With {STUDIED[-1]} modes: {last}. More "
         "modes help only where the ends of the modes fit the hinges: a hinge leaves the end sections free to tilt, and "
         "modes clamped there never let them, however many there are."

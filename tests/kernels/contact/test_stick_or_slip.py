@@ -307,13 +307,17 @@ def test_forces_of_points_that_move_together_are_the_analytic_centre_of_all_that
 
         even = -N.T @ y0
         n_held, n_uneven = n_held + 1, n_uneven + (min(slacks(even)) < 0.0)
+        # the largest least slack s: convex and smooth in (z, s)
         inside = minimize(
-            lambda z, slacks=slacks: -min(slacks(z)), even, method="Nelder-Mead", options={"maxiter": 9999}
+            lambda x: -x[-1],
+            [*even, min(slacks(even))],
+            constraints={"type": "ineq", "fun": lambda x, slacks=slacks: slacks(x[:-1]) - x[-1]},
+            method="SLSQP",
         )
         assert inside.fun < 0.0
         centre = minimize(
             lambda z, slacks=slacks, w=w: -np.sum(w * np.log(np.maximum(slacks(z), 1e-300))),
-            inside.x,
+            inside.x[:-1],
             method="BFGS",
             options={"gtol": 1e-9},
         )
