@@ -17,10 +17,11 @@ ARTICULATED_WORK = np.dtype(
         ("C", np.float64, (6,)),  # block ww [kg m^2]
         ("pf", np.float64, (3,)),  # its bias wrench: force [N]
         ("pn", np.float64, (3,)),  # moment [N m]
-        # one per velocity of the joint, U six numbers each (A4)
+        # one per velocity of the joint, U = I s three numbers each (A4)
+        ("Uv", np.float64, (18,)),  # force per unit of acceleration [kg, kg m]
+        ("Uw", np.float64, (18,)),  # moment [kg m, kg m^2]
         ("inverse_pivot", np.float64, (6,)),  # 1 / (s^T U + armature), 0 where the motion is prescribed
         ("t", np.float64, (6,)),  # tau - s^T p' [N, N m]
-        ("U", np.float64, (36,)),  # I s: force, moment per unit of acceleration
         # ball joints without armature instead (A6)
         ("ball_l", np.float64, (6,)),  # Cholesky factor of C, as sym3.cholesky3 gives it
         ("ball_Y", np.float64, (9,)),  # l^-1 B^T, one column after the other

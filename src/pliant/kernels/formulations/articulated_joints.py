@@ -61,8 +61,8 @@ def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
 def eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn):
     """(A5): Ia = I - d U U^T, pa = p' + d t U, d the inverse pivot."""
     is_ok, d = invert_pivot(dof, pivot)
-    put(scratch.U[6 * k :], Uv)
-    put(scratch.U[6 * k + 3 :], Uw)
+    put(scratch.Uv[3 * k :], Uv)
+    put(scratch.Uw[3 * k :], Uw)
     scratch.inverse_pivot[k] = d
     scratch.t[k] = t
     A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
@@ -121,7 +121,7 @@ def solve_joint(body, x, scratch, a, al, vdot):
         return a, add(al, u)
     for k in range(body.n_v - 1, -1, -1):
         # (A9)
-        Uv, Uw = vec(scratch.U[6 * k :]), vec(scratch.U[6 * k + 3 :])
+        Uv, Uw = vec(scratch.Uv[3 * k :]), vec(scratch.Uw[3 * k :])
         u = scratch.inverse_pivot[k] * (scratch.t[k] - dot(Uv, a) - dot(Uw, al))
         vdot[j + k] = u
         sv, sw = subspace_column(body, x, k)

@@ -46,8 +46,8 @@ def eliminate_velocity(work, body, x, scratch, k, I, p):
     Ux, Uy, Uw = times(I, sx, sy, sw)
     is_ok, d = invert_pivot(dof, sx * Ux + sy * Uy + sw * Uw + dof.armature)
     t = dof.tau - sx * p[0] - sy * p[1] - sw * p[2]
-    U = scratch.U
-    U[6 * k], U[6 * k + 1], U[6 * k + 5], scratch.inverse_pivot[k], scratch.t[k] = Ux, Uy, Uw, d, t
+    scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2] = Ux, Uy, Uw
+    scratch.inverse_pivot[k], scratch.t[k] = d, t
     Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
     xx, xy, yy, bx, by, C = I
     I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
@@ -134,7 +134,7 @@ def sweep_outward(system, work, vdot):
         ax, ay = c * px + s * py, c * py - s * px
         for k in range(body.n_v - 1, -1, -1):
             # (A9)
-            Ux, Uy, Uw = scratch.U[6 * k], scratch.U[6 * k + 1], scratch.U[6 * k + 5]
+            Ux, Uy, Uw = scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2]
             u = scratch.inverse_pivot[k] * (scratch.t[k] - Ux * ax - Uy * ay - Uw * al)
             vdot[body.v + k] = u
             sx, sy, sw = planar_column(body, x, k)

@@ -27,9 +27,8 @@ def inward_planar(system, work, x):
             sx, sy, sw = planar_column(body, b, k)
             t = load(x, body.v + k) - sx * px - sy * py - sw * n
             store(x, body.v + k, t)
-            t = scratch.inverse_pivot[k] * t
-            U = scratch.U
-            px, py, n = px + t * U[6 * k], py + t * U[6 * k + 1], n + t * U[6 * k + 5]
+            t, Uv = scratch.inverse_pivot[k] * t, scratch.Uv
+            px, py, n = px + t * Uv[3 * k], py + t * Uv[3 * k + 1], n + t * scratch.Uw[3 * k + 2]
         if body.parent >= 0:
             j, c, s = 3 * body.parent, b.R[0], b.R[3]
             px, py = c * px - s * py, s * px + c * py
@@ -49,8 +48,8 @@ def outward_planar(system, work, x):
             ax, ay = ax - al * b.o[1], ay + al * b.o[0]
             ax, ay = c * ax + s * ay, c * ay - s * ax
         for k in range(body.n_v - 1, -1, -1):
-            U = scratch.U
-            u = load(x, body.v + k) - U[6 * k] * ax - U[6 * k + 1] * ay - U[6 * k + 5] * al
+            Uv = scratch.Uv
+            u = load(x, body.v + k) - Uv[3 * k] * ax - Uv[3 * k + 1] * ay - scratch.Uw[3 * k + 2] * al
             u = scratch.inverse_pivot[k] * u
             store(x, body.v + k, u)
             sx, sy, sw = planar_column(body, b, k)
@@ -120,8 +119,8 @@ def eliminate_joint(body, b, scratch, x, pf, pn):
         t = load(x, j + k) - dot(sv, pf) - dot(sw, pn)
         store(x, j + k, t)
         t = scratch.inverse_pivot[k] * t
-        pf = add(pf, scale(t, vec(scratch.U[6 * k :])))
-        pn = add(pn, scale(t, vec(scratch.U[6 * k + 3 :])))
+        pf = add(pf, scale(t, vec(scratch.Uv[3 * k :])))
+        pn = add(pn, scale(t, vec(scratch.Uw[3 * k :])))
     return pf, pn
 
 
@@ -136,7 +135,7 @@ def solve_joint(body, b, scratch, x, a, al):
         store3(x, j, u3)
         return a, add(al, u3)
     for k in range(body.n_v - 1, -1, -1):
-        u = load(x, j + k) - dot(vec(scratch.U[6 * k :]), a) - dot(vec(scratch.U[6 * k + 3 :]), al)
+        u = load(x, j + k) - dot(vec(scratch.Uv[3 * k :]), a) - dot(vec(scratch.Uw[3 * k :]), al)
         u = scratch.inverse_pivot[k] * u
         store(x, j + k, u)
         sv, sw = subspace_column(body, b, k)
