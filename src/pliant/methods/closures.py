@@ -43,6 +43,11 @@ class Closure(Method):
         run.formulation = _address("multipliers", "close")
         run.settle = _address("multipliers", "project_beside")
 
+    @property
+    def starts_stretched(self) -> bool:
+        """Whether the start is moved, so that springs begin with the forces of the closed loops."""
+        return False
+
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """Whether the multipliers are unknowns of the integrator."""
         return False
@@ -126,9 +131,13 @@ class Springs(Closure):
         run.impose = run.settle = run.conditions = run.holds_choice = run.closed_formulation = 0
         run.loop_forces = _address("springs", "gather_loop_springs")
 
+    @property
+    def starts_stretched(self) -> bool:
+        return self.prestretch
+
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """In steps of the alpha family, to which they are then not stiff."""
-        return self.form == "elongation" and integrator.kind == "alpha"
+        return self.form == "elongation" and integrator.takes_multipliers
 
     def hand_to_integrator(self, work: Any) -> None:
         super().hand_to_integrator(work)

@@ -16,9 +16,9 @@ from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
+from pliant.simulation.outcome import events_of, failure_reason, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, as_bytes, drive
-from pliant.simulation.simulate import events_of, status_word, why
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
@@ -111,7 +111,7 @@ class PreparedRun:
             recorded, status, reason = drive(self._run, progress, status)
         recorded.take(self.memory)
         events, t = events_of(self.handle, recorded.log), float(self.memory.loop[0].t)
-        return status, reason or why(
+        return status, reason or failure_reason(
             self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.loop[0].target)
         )
 
