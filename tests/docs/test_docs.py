@@ -8,6 +8,7 @@ import pytest
 
 from paths import ROOT
 from pliant.command.loading import load
+from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS
 from pliant.io.toml import load_model, schema
 from pliant.methods import FRICTION_LAWS, NORMAL_LAWS
 from pliant.model.normal_laws import NormalLaw
@@ -154,6 +155,17 @@ def test_every_law_is_explained_with_its_parameters(name):
         line = documented(family)[each.name]
         # units in brackets stand for all laws
         assert set(each.unit.split(", ")) <= set(line.split("|")[3].strip().split(", ")), each.name
+
+
+def test_every_option_of_a_run_is_explained_with_its_default():
+    lines = documented("Run")
+    assert list(lines) == list(FILE_OPTIONS)
+    for name, line in lines.items():
+        option = RUN_OPTIONS[name]
+        _, _, kind, unit, _, words, _ = (cell.strip() for cell in line.split("|"))
+        assert (unit, words) == (option.unit, option.words)
+        assert default_of(line) == ("-" if option.default is None else option.default)
+        assert all(f'`"{choice}"`' in kind for choice in option.choices)
 
 
 def test_every_choice_of_a_model_file_is_explained():

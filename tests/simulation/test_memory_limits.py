@@ -12,9 +12,10 @@ import pytest
 import pliant
 from controlled_models import slider, two_joints
 from pliant import Controller, ModelError, machine
+from pliant.engine.run_options import allowed_memory
 from pliant.simulation import piles
 from pliant.simulation import recorder as recorded
-from pliant.simulation.options import ROW_COPIES, allowed_memory, in_words
+from pliant.simulation.options import ROW_COPIES, in_words
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run
 
@@ -157,13 +158,13 @@ def test_sizes_of_memory_as_people_write_them(text, size):
 
 
 def test_unless_told_otherwise_half_of_the_free_memory_is_allowed(monkeypatch):
-    monkeypatch.setattr("pliant.simulation.options.free_memory", lambda: 6e9)
+    monkeypatch.setattr("pliant.engine.run_options.free_memory", lambda: 6e9)
     assert allowed_memory("auto") == 3e9
     assert in_words(3e9) == "3 GB"
 
 
 @pytest.mark.parametrize(
-    "value", [0, -1, "x", "2 XB", None, True, float("nan"), [1], "", 1 + 2j, b"2 GB", np.array([1, 2]), "2,5 GB"]
+    "value", [0, -1, "x", "2 XB", {}, True, float("nan"), [1], "", 1 + 2j, b"2 GB", np.array([1, 2]), "2,5 GB"]
 )
 def test_what_is_no_size_of_memory_is_refused(value):
     with pytest.raises(ModelError, match=r'memory: .* found; give a size such as "2 GB"'):

@@ -154,6 +154,7 @@ def cases(
     from pliant.cases.case import all_cases
     from pliant.command.job import RUN_SETTINGS
     from pliant.command.loading import find_case
+    from pliant.engine.run_options import RUN_OPTIONS
 
     if name is None:
         print_table(("case", "what", "source"), [(case.name, case.title, case.source) for case in all_cases().values()])
@@ -167,7 +168,9 @@ def cases(
         ("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()]
     )
     duration = case.build(case.resolve({})).duration
-    defaults = {**{key: row.default or "off" for key, row in RUN_SETTINGS.items()}, "duration": duration, **case.run}
+    defaults = {key: row.default or "off" for key, row in RUN_SETTINGS.items()}
+    defaults |= {name: option.shown_default for name, option in RUN_OPTIONS.items()}
+    defaults |= {"duration": duration, **case.run}
     rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
     print_table(("option of the run", "default", "unit", "what"), rows)
     figures = [(key, row.unit, _short(row.expected), row.help) for key, row in case.figure_table.items()]
@@ -409,7 +412,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
     from pliant.methods import find_formulation, find_method
     from pliant.model.messages import listed
 
-    chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **options}
+    chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **model.run, **options}
     methods = [
         find_formulation(chosen["formulation"], model.has_modes),
         find_method("integrator", chosen["integrator"]),

@@ -12,11 +12,12 @@ from typing import Any
 from pliant.cases.case import Case, Setting, unknown_key
 from pliant.command.loading import find_case, load
 from pliant.engine.callbacks import Progress
+from pliant.engine.run_options import RUN_OPTIONS
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
 from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
-from pliant.methods import CHOSEN, PARAMETERS
+from pliant.methods import PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
 from pliant.result import Result
@@ -25,27 +26,18 @@ from pliant.simulation.simulate import simulate
 from pliant.view.page.report import write_report
 from pliant.view.picture.video import video_format
 
+# what --set takes of a run: its options, and the parameters of its methods
 RUN_SETTINGS = {
-    "duration": Setting(1.0, "length of the run", "s"),
-    "formulation": Setting(
-        "auto", "who computes accelerations", choices=("auto", *(row.name for row in CHOSEN["formulation"]))
-    ),
-    "integrator": Setting("auto", "who advances time", choices=("auto", *(row.name for row in CHOSEN["integrator"]))),
-    "rtol": Setting(1e-8, "relative tolerance of a step"),
-    "atol": Setting(1e-10, "absolute tolerance of a step (lengths: times the model's size)", "rad"),
-    "step": Setting(0.0, "fixed step instead of error control", "s"),
-    "max_step": Setting(0.0, "largest step", "s"),
-    "max_steps": Setting(10_000_000, "give up after so many steps"),
-    "sample": Setting(0.0, "rows of the result on a grid of this period instead of at accepted steps", "s"),
-    "memory": Setting("auto", "what the run may keep in memory, as 2 GB; auto: half of what is free"),
-    "closure": Setting("auto", "how loops are closed", choices=("auto", *(row.name for row in CHOSEN["closure"]))),
     **{
-        key: Setting(row.default, f"{row.words} ({method.name})", row.unit, choices=row.choices)
+        name: Setting(row.usual, row.words, row.unit, row.choices)
+        for name, row in RUN_OPTIONS.items()
+        if row.is_for_files
+    },
+    **{
+        key: Setting(row.default, f"{row.words} ({method.name})", row.unit, row.choices)
         for key, (method, row) in PARAMETERS.items()
     },
 }
-
-
 MAX_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
 
 
@@ -159,7 +151,7 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
 def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
-        result = simulate(job.model, progress=progress, **with_values(job.options))
+        result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
         figures = job.case.figures(result) if job.case else {}
         findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
@@ -168,7 +160,8 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     case, results = job.case, {}
     for label, variant in variants.items():
         options = {**job.options, **variant.options}
-        results[label] = simulate(case.build(variant.settings), progress=progress, **with_values(options))
+        model = case.build(variant.settings)
+        results[label] = simulate(model, progress=progress, **with_values(model, options))
     first, *others = results
     figures = case.figures(results[first])
     for label in others if len(others) < MAX_REPORTED else ():

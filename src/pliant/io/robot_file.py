@@ -19,7 +19,7 @@ BETTER_WORDS = {
     "give mass to the body or armature to the joint in a sidecar",
 }
 # what describes the robot itself; all other keys may refer to links that have become flexible
-ROBOT_KEYS = ("name", "base", "gravity", "duration", "bodies", "joints", "frames", "loops", "keep")
+ROBOT_KEYS = ("name", "base", "gravity", "duration", "run", "bodies", "joints", "frames", "loops", "keep")
 
 
 def load_file(path: Path, given: dict[str, Any], trust: bool = False) -> Model:

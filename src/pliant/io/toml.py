@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import pydantic
 
+from pliant.engine.run_options import check_run, run_schema
 from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
@@ -53,6 +54,10 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
         raise ModelError(explain(error, path.name, data)) from None
+    try:
+        check_run(loaded.run)
+    except ModelError as error:
+        raise ModelError(f"{path.name}: {error}") from None
     ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
     return dataclasses.replace(loaded, controllers=ready) if ready else loaded
 
@@ -221,7 +226,9 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         # JSON text is TOML text, but for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value) if isinstance(value, int) and not isinstance(value, bool) else repr(float(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, int) else repr(float(value))
 
 
 # schema
@@ -232,6 +239,7 @@ def schema() -> dict[str, Any]:
     made = _any_of(_MODEL.json_schema())
     made["$defs"] = {name: _with_descriptions(name, part) for name, part in made["$defs"].items()}
     made = _with_descriptions("Model", made)
+    made["properties"]["run"] = {"description": made["properties"]["run"]["description"], **run_schema()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "pliant model",

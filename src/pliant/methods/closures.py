@@ -51,6 +51,11 @@ class Closure(Method):
         calls.formulation = _address("multipliers", "close")
         calls.end_step = _address("projection", "project_near_dead_point")
 
+    @property
+    def starts_stretched(self) -> bool:
+        """Whether the start is moved, so that springs begin with the forces of the closed loops."""
+        return False
+
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """Whether the multipliers are unknowns of the integrator."""
         return False
@@ -136,9 +141,13 @@ class Springs(Closure):
         calls = _without_closure(work)
         calls.formulation, calls.loop_forces = calls.open_formulation, _address("springs", "gather_loop_springs")
 
+    @property
+    def starts_stretched(self) -> bool:
+        return self.prestretch
+
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """In steps of the alpha family, to which they are then not stiff."""
-        return self.form == "elongation" and integrator.kind == "alpha"
+        return self.form == "elongation" and integrator.takes_multipliers
 
     def hand_to_integrator(self, work: Any) -> None:
         super().hand_to_integrator(work)

@@ -27,6 +27,7 @@ class Integrator(Method):
     family: ClassVar[str] = "integrator"
     kind: ClassVar[str]  # "explicit", "radau" or "alpha": what closures of loops say that they go with
     function: ClassVar[str] = "step"
+    takes_multipliers: ClassVar[bool] = False  # whether forces of loops may be unknowns of its step
 
     @property
     def first(self) -> Integrator:
@@ -116,6 +117,7 @@ class AlphaMethod(Integrator):
     """Of the generalised-alpha family: implicit, fixed step."""
 
     kind: ClassVar[str] = "alpha"
+    takes_multipliers: ClassVar[bool] = True
     module: ClassVar[str] = "pliant.kernels.integrators.generalised_alpha"
     supports: ClassVar[frozenset[str]] = FIXED | {"stiff"}
     cost: ClassVar[str] = "1 evaluation an iteration, about 3 iterations a step, a Jacobian now and then"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
@@ -21,6 +22,7 @@ from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.messages import refuse, shown
 from pliant.model.quantities import Name, Number, Positive, Vector, described
+from pliant.model.run_table import FrozenTable, RunTable
 from pliant.model.signals import Constant, Signal
 from pliant.model.tree import Link, build_tree, column_names
 
@@ -153,9 +155,22 @@ class Model:
     outputs: tuple[Output, ...] = ()  # quantities to record
     controllers: tuple[Controller, ...] = ()  # Python functions that command motors
     duration: Positive | None = None  # of a run, unless simulate says otherwise [s]
+    run: RunTable = FrozenTable()  # other options of a run, unless simulate says otherwise
 
     def __post_init__(self) -> None:
+        if "duration" in self.run:
+            self._take_duration(self.run["duration"])
         check_model(self)
+
+    def _take_duration(self, value: Any) -> None:
+        """[run] may have it, too."""
+        if isinstance(value, (bool, str, dict)) or not 0.0 < value < math.inf:
+            raise ValueError(f"run.duration: found {shown(value)}; give a number above 0 [s]")
+        if self.duration not in (None, value):
+            raise ValueError(f"duration is given twice, {self.duration:g} s and in run {value:g} s; give it once")
+        rest = FrozenTable({key: item for key, item in self.run.items() if key != "duration"})
+        object.__setattr__(self, "duration", float(value))
+        object.__setattr__(self, "run", rest)
 
     def __repr__(self) -> str:
         joints = ", ".join(f"{link.joint.name} ({link.joint.kind})" for link in self.links[:8])

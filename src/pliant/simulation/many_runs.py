@@ -21,8 +21,9 @@ from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
+from pliant.simulation.outcome import status_word
 from pliant.simulation.prepared_run import PreparedRun
-from pliant.simulation.simulate import simulate, status_word
+from pliant.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]

@@ -1,16 +1,12 @@
-"""Options of a run: defaults, ranges, tolerances. Everything is refused here that can be refused before compiling."""
+"""Options of one run of a model, checked together. Everything is refused here that can be refused before compiling."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pliant.engine.arguments import as_flag, as_model, as_number, as_whole
+from pliant.engine.arguments import as_model
+from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_run
 from pliant.errors import ModelError
-from pliant.machine import free_memory
 from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
 from pliant.methods.closures import CLOSURES, Closure
 from pliant.methods.integrators import INTEGRATORS, Integrator
@@ -19,65 +15,33 @@ from pliant.model.model import Model
 from pliant.model.signals import tables_in
 from pliant.simulation.controllers import SAME_INSTANT
 
-Array = NDArray[np.float64]
-ANGLE_ATOL = 1e-10
 MAX_ROWS = 10_000_000
 # of what a run keeps in memory: a row becomes columns, energies, outputs and files
 ROW_COPIES = 4
-FREE_SHARE = 0.5  # of the free memory a run may keep, unless told otherwise
-SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
-
-DEFAULTS: dict[str, Any] = {
-    "duration": None,
-    "formulation": "auto",
-    "integrator": "auto",
-    "closure": "auto",
-    "rtol": 1e-8,
-    "atol": None,
-    "step": None,
-    "max_step": None,
-    "max_steps": 10_000_000,
-    "sample": None,
-    "dense": True,
-    "memory": "auto",
-}
-# allowed: above the first number, up to the second
-RANGES: dict[str, tuple[float, float, str]] = {
-    "duration": (0.0, np.inf, "[s]"),
-    "rtol": (1e-16, 1.0, "such as 1e-8"),
-    "atol": (0.0, np.inf, "[rad], such as 1e-10"),
-    "step": (0.0, np.inf, "[s]"),
-    "max_step": (0.0, np.inf, "[s]"),
-    "sample": (0.0, np.inf, "[s]"),
-}
 
 
 def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
     """All options with their defaults, every number in range, every method known: before anything is compiled."""
     for name in given:
-        if name not in DEFAULTS and name not in PARAMETERS:
-            raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(DEFAULTS)}")
-    as_model(model)
-    options = DEFAULTS | {name: value for name, value in given.items() if name in DEFAULTS}
-    if options["duration"] is None:
-        options["duration"] = model.duration
+        if name not in RUN_OPTIONS and name not in PARAMETERS:
+            raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(RUN_OPTIONS)}")
+    check_run(as_model(model).run)
+    told = {name: value for name, value in given.items() if name in RUN_OPTIONS and value is not None}
+    options = {name: row.default for name, row in RUN_OPTIONS.items()} | {
+        "duration": model.duration,
+        **model.run,
+        **told,
+    }
     if options["duration"] is None:
         raise ModelError(
             f"model {model.name!r} has no duration of its own; say simulate(model, duration=...) in seconds, "
             "or --set duration=..."
         )
-    for name, (low, high, unit) in RANGES.items():
-        if options[name] is not None or DEFAULTS[name] is not None:
-            options[name] = as_number(options[name], name, low, high, unit)
-    options["max_steps"] = as_whole(options["max_steps"], "max_steps")
-    options["dense"] = as_flag(options["dense"], "dense")
-    is_auto = isinstance(options["memory"], str) and options["memory"].strip().lower() == "auto"
-    options["memory"] = "auto" if is_auto else allowed_memory(options["memory"])
-    if options["memory"] == np.inf:
-        raise ModelError('memory: inf found; give a size such as "2 GB" or "500 MB", or "auto"')
+    for name, value in options.items():
+        if value is not None and name not in CHOSEN:
+            options[name] = RUN_OPTIONS[name].checked(value)
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
-    options["atol"] = ANGLE_ATOL if options["atol"] is None else float(options["atol"])
     options |= _methods(model, options, {key: value for key, value in given.items() if key in PARAMETERS})
     for name in ("step", "max_step", "sample"):
         limit = MAX_ROWS if name == "sample" else options["max_steps"]
@@ -138,13 +102,13 @@ def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: I
     return closure
 
 
-def with_values(options: dict[str, Any]) -> dict[str, Any]:
-    """Options of files and the command line, with the parameters of methods inside them."""
+def with_values(model: Model, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of the command line, with the parameters of methods inside them (or inside those of the model)."""
     own = {key: value for key, value in options.items() if key in PARAMETERS}
     found = {key: value for key, value in options.items() if key not in own}
     for family in {PARAMETERS[key][0].family for key in own}:
         mine = {key: value for key, value in own.items() if PARAMETERS[key][0].family == family}
-        found[family] = find_method(family, found.get(family, "auto"), **mine)
+        found[family] = find_method(family, found.get(family, model.run.get(family, "auto")), **mine)
     return found
 
 
@@ -157,23 +121,6 @@ def settings_of(options: dict[str, Any]) -> dict[str, Any]:
         else:
             settings[name] = value
     return settings
-
-
-def allowed_memory(value: Any) -> float:
-    """Bytes that a run may keep in memory: a number of them, "2 GB", or "auto", half of what is free now."""
-    if isinstance(value, str) and value == "auto":
-        return FREE_SHARE * free_memory()
-    number, unit = value, ""
-    if isinstance(value, str):
-        found = re.fullmatch(r"([0-9.e+]+)\s*([a-z]*)", value.strip().lower())
-        number, unit = (found[1], found[2]) if found else ("", "")
-    try:
-        size = float("nan" if isinstance(value, bool) else number) * SIZES[unit]
-    except Exception:  # what a caller's objects do when they shall become a number
-        size = float("nan")
-    if not size > 0.0:
-        raise ModelError(f'memory: {quoted(value)} found; give a size such as "2 GB" or "500 MB", or "auto"')
-    return size
 
 
 def check_room(model: Model, options: dict[str, Any]) -> None:

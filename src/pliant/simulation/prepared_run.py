@@ -16,9 +16,9 @@ from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
+from pliant.simulation.outcome import events_of, failure_reason, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, advance_to_end, as_bytes
-from pliant.simulation.simulate import events_of, failure_reason, status_word
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.run_options import allowed_memory
 from pliant.errors import SimulationError
 from pliant.machine import RESERVE, free_addresses, free_memory
-from pliant.simulation.options import ROW_COPIES, allowed_memory, in_words
+from pliant.simulation.options import ROW_COPIES, in_words
 from pliant.simulation.piles import Pile
 from pliant.system.memory import Memory
 from pliant.system.phases import Phases

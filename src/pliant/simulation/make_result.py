@@ -1,0 +1,138 @@
+"""Recorded rows -> Result: columns, energies, outputs, audit, contacts, statistics."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.prepared import Prepared
+from pliant.methods import Methods
+from pliant.model.model import Model
+from pliant.result import Result
+from pliant.results.outputs import recorded_outputs
+from pliant.results.recording import Dense
+from pliant.simulation.audit import audit_run
+from pliant.simulation.auto_integrator import describe_integrators
+from pliant.simulation.contact_log import contact_log
+from pliant.simulation.options import settings_of
+from pliant.simulation.outcome import events_of, failure_reason, status_word
+from pliant.simulation.recorder import Recorded
+from pliant.simulation.run import Run
+from pliant.system.memory import evaluate_dense
+from pliant.system.status import Status
+from pliant.system.tables import Power
+
+Array = NDArray[np.float64]
+
+
+def make_result(
+    run: Run, recorded: Recorded, status: Status, reason: str, options: dict[str, Any], walls: dict[str, float]
+) -> Result:
+    """The Result of a run that has ended; where memory does not suffice for it, of the rows that can be kept."""
+    while True:
+        try:
+            return _result(run, recorded, status, reason, options, walls)
+        except (MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+                raise
+        # only here is let go what the attempt held
+        status, reason = Status.OUT_OF_MEMORY, recorded.give_up()
+
+
+def _result(
+    run: Run, recorded: Recorded, status: Status, reason: str, options: dict[str, Any], walls: dict[str, float]
+) -> Result:
+    handle, stepping = run.handle, run.memory.stepping[0]
+    model = handle.model
+    rows = recorded.rows.whole()
+    if len(rows) == 0:  # it failed before the first step: only the start is known
+        rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
+    pieces = recorded.starts.whole()
+    dense = (
+        Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), recorded.terms.whole())
+        if options["dense"] and recorded.has_dense
+        else None
+    )
+    events = events_of(handle, recorded.log)
+    phases = recorded.phase_history()
+    if not reason:
+        n_q = len(model.coordinates)
+        start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
+        reason = failure_reason(handle, status, float(stepping.t), events, start, end, int(stepping.target))
+    t, _, _, inputs, energy = _split(handle, rows)
+    y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
+    audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
+    if recorded.log:
+        audit["event_error"] = float(stepping.event_error)
+    contacts = contact_log(handle, rows, dense, phases, recorded.log)
+    commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
+    if options["sample"] is not None and dense is not None:
+        rows = _on_grid(rows, dense, options["sample"], model)
+    t, q, v, inputs, energy = _split(handle, rows)
+    outputs = recorded_outputs(handle, t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
+    stats = {
+        "evaluations": int(stepping.n_evaluations + handle.work.closure[0].n_evaluations),
+        "steps": int(stepping.n_steps),
+        "rejected": int(stepping.n_rejected),
+        "events": int(stepping.n_events),
+        **_newton_stats(run),
+        **walls,
+    }
+    return Result(
+        model=model,
+        t=t,
+        q=q,
+        v=v,
+        energy=energy,
+        outputs=outputs,
+        events=events,
+        status=status_word(status),
+        reason=reason,
+        audit=audit,
+        stats=stats,
+        settings=settings_of(options) | {"integrator": describe_integrators(run.integrators)},
+        inputs=inputs,
+        dense=dense,
+        contacts=contacts,
+        phases=phases,
+        commands=commands,
+        integrators=tuple((t, scheme.name) for t, scheme in run.integrators),
+        methods=Methods(options["formulation"], options["integrator"], options["closure"]),
+    )
+
+
+def _newton_stats(run: Run) -> dict[str, int]:
+    """Of implicit integrators."""
+    newton = run.memory.newton[0]
+    if not newton.n_jacobians:
+        return {}
+    return {"jacobians": int(newton.n_jacobians), "factorisations": int(newton.n_factors)}
+
+
+def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:
+    """Columns of recorded rows: t, q, v, held inputs, and energies with accumulated work."""
+    world = handle.system.world[0]
+    t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
+    q, v = q.copy(), v.copy()
+    energy = handle.energies(q, v)
+    for k, kind in enumerate(handle.system.quadratures):
+        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
+    return t[:, 0].copy(), q, v, inputs.copy(), energy
+
+
+def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:
+    """Rows at multiples of the period and at the end, from the dense output; held commands from the row before."""
+    if len(dense.starts) == 0:
+        return rows
+    first, last = rows[0, 0], rows[-1, 0]
+    times = np.append(np.arange(first, last, period), last)
+    if len(times) > 1 and times[-1] - times[-2] < 1e-9 * period:
+        times = np.delete(times, -2)
+    y = evaluate_dense(dense.starts, dense.steps, dense.terms, times)
+    for four in model.quaternions:
+        y[:, four] /= np.linalg.norm(y[:, four], axis=1, keepdims=True)
+    held = rows[np.searchsorted(rows[:, 0], times, side="right") - 1, 1 + y.shape[1] :]
+    return np.column_stack([times, y, held])

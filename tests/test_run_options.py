@@ -1,0 +1,154 @@
+"""Options of a run: one table for calls, files and the command line; what a model file says of its own run."""
+
+import dataclasses
+import inspect
+import pickle
+import re
+
+import jsonschema
+import pytest
+
+import pliant
+from pliant import Body, GeneralisedAlpha, Joint, Model, ModelError, Radau, Rod
+from pliant.command.job import RUN_SETTINGS, prepare_job
+from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS
+from pliant.io.toml import load_model, save_model, schema
+from pliant.methods import PARAMETERS
+from pliant.simulation.options import check_options, with_values
+
+ARM = """
+name = "arm"
+[[bodies]]
+name = "rod"
+mass = 1.0
+shape = { kind = "rod", length = 1.0, radius = 0.01 }
+[[joints]]
+name = "hinge"
+kind = "revolute"
+child = "rod"
+axis = [0, 1, 0]
+"""
+RUN = """
+[run]
+duration = 0.02
+integrator = { kind = "generalised_alpha", rho_inf = 0.6 }
+step = 1e-3
+rtol = 1e-6
+"""
+
+
+def write(tmp_path, text):
+    path = tmp_path / "arm.toml"
+    path.write_text(ARM + text)
+    return path
+
+
+def arm(**more):
+    return Model("arm", (Body("rod", 1.0, shape=Rod(1.0, 0.01)),), (Joint("hinge", "revolute", "rod"),), **more)
+
+
+def test_simulate_has_every_option_of_the_table_and_takes_the_defaults_from_it():
+    found = inspect.signature(pliant.simulate).parameters
+    others = {"model", "q0", "v0", "progress", "moved"}
+    assert [name for name in found if name not in others] == list(RUN_OPTIONS)
+    assert all(found[name].default is None for name in RUN_OPTIONS)
+    options = check_options(arm(), duration=1.0)
+    for name, row in RUN_OPTIONS.items():
+        if row.default not in (None, "auto"):
+            assert options[name] == row.default
+
+
+def test_the_command_line_has_every_option_and_parameter():
+    assert list(RUN_SETTINGS) == [*FILE_OPTIONS, *PARAMETERS]
+    for name in FILE_OPTIONS:
+        assert RUN_SETTINGS[name].help == RUN_OPTIONS[name].words
+
+
+def test_a_file_says_how_its_model_is_run(tmp_path):
+    model = load_model(write(tmp_path, RUN))
+    assert model.duration == 0.02
+    assert model.run == {"integrator": {"kind": "generalised_alpha", "rho_inf": 0.6}, "step": 1e-3, "rtol": 1e-6}
+    result = pliant.simulate(model)
+    assert result.methods.integrator == GeneralisedAlpha(rho_inf=0.6)
+    assert (result.settings["step"], result.settings["rtol"], result.t[-1]) == (1e-3, 1e-6, 0.02)
+    plain = pliant.simulate(arm_like(model), 0.02, integrator=GeneralisedAlpha(rho_inf=0.6), step=1e-3, rtol=1e-6)
+    assert (plain.q == result.q).all()
+
+
+def arm_like(model):
+    return dataclasses.replace(model, run={}, duration=None)
+
+
+def test_calls_and_the_command_line_have_the_last_word(tmp_path):
+    path = write(tmp_path, RUN)
+    model = load_model(path)
+    options = check_options(model, duration=1.0, integrator="radau", rtol=1e-8)
+    assert (options["duration"], options["integrator"], options["rtol"], options["step"]) == (1.0, Radau(), 1e-8, 1e-3)
+    job = prepare_job(str(path), {"rho_inf": "0.3", "step": "0.002"}, tmp_path / "out")
+    options = check_options(job.model, **with_values(job.model, job.options))
+    assert (options["integrator"], options["step"]) == (GeneralisedAlpha(rho_inf=0.3), 0.002)
+
+
+def test_a_saved_model_keeps_its_run(tmp_path):
+    model = arm(duration=2.0, run={"rtol": 1e-6, "closure": {"kind": "springs", "prestretch": True}, "max_steps": 10})
+    save_model(model, tmp_path / "saved.toml")
+    assert load_model(tmp_path / "saved.toml") == model
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert hash(model.run) == hash(pickle.loads(pickle.dumps(model)).run)
+    with pytest.raises(TypeError, match="frozen"):
+        model.run["rtol"] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[run]\nrtol = 2.0", "arm.toml: run.rtol: 2.0 found; give a number above 1e-16 and below 1"),
+        ("[run]\nrtool = 1e-6", "arm.toml: run: unknown key 'rtool'; did you mean 'rtol'? allowed: duration"),
+        ("[run]\ndense = true", "arm.toml: run: unknown key 'dense'"),
+        ("[run]\nintegrator = 'radua'", "arm.toml: run.integrator: integrator 'radua' is not known; did you mean"),
+        ("[run]\nintegrator = { kind = 'radau', rho_inf = 1 }", "run.integrator: rho_inf has no effect"),
+        (
+            "[run]\nintegrator = { kind = 'hht', alpha = 1 }",
+            "run.integrator: alpha: 1 found; give a number",
+        ),
+        ("[run]\nrho_inf = 0.5", 'integrator = { kind = "generalised_alpha", rho_inf = 0.5 }'),
+        ("[run]\nmemory = 'much'", "arm.toml: run.memory: 'much' found; give a size such as"),
+        ("[run]\nduration = -1", "arm.toml: run.duration: found -1; give a number above 0 [s]"),
+        ("[run]\nduration = [1]", "arm.toml: run: duration: found [1]; give a number, a text, or a table"),
+        ("[[run]]\nrtol = 1e-6", "arm.toml: run: found [{'rtol': 1e-06}]; give a table of options of the run"),
+    ],
+)
+def test_a_wrong_run_is_refused_when_it_is_loaded(tmp_path, text, words):
+    with pytest.raises(ModelError, match=re.escape(words)):
+        load_model(write(tmp_path, text))
+
+
+def test_duration_stands_in_one_place():
+    assert arm(run={"duration": 2}).duration == 2.0
+    assert arm(duration=2.0, run={"duration": 2.0}).run == {}
+    with pytest.raises(ModelError, match="duration is given twice, 1 s and in run 2 s; give it once"):
+        arm(duration=1.0, run={"duration": 2.0})
+
+
+def test_a_wrong_run_made_in_python_is_refused_before_it_begins():
+    with pytest.raises(ModelError, match=r"run\.step: -1 found; give a number above 0 \[s\]"):
+        pliant.simulate(arm(run={"step": -1}), 1.0)
+    with pytest.raises(ModelError, match=r"integrator: found Radau\(\); give a number, a text, or a table of them"):
+        arm(run={"integrator": Radau()})
+
+
+def test_the_schema_knows_the_run():
+    check = jsonschema.Draft202012Validator(schema()["properties"]["run"])
+    assert check.is_valid({"rtol": 1e-6, "integrator": {"kind": "newmark", "beta": 0.3}, "closure": "springs"})
+    for wrong in ({"rtol": 2.0}, {"rtool": 1.0}, {"integrator": "radua"}, {"integrator": {"kind": "hht", "beta": 1}}):
+        assert not check.is_valid(wrong)
+
+
+def test_a_sidecar_says_how_its_robot_is_run(tmp_path):
+    import shutil
+    from pathlib import Path
+
+    shutil.copy(Path(__file__).parents[1] / "examples" / "lifter.urdf", tmp_path)
+    (tmp_path / "lifter.toml").write_text('robot = "lifter.urdf"\n[run]\nduration = 0.5\nrtol = 1e-5\n')
+    model = pliant.load(tmp_path / "lifter.toml")
+    assert (model.duration, model.run) == (0.5, {"rtol": 1e-5})
