@@ -45,6 +45,7 @@ HALVES = (
             "closures.given",
             "friction_check",
             "formulations.gibbs_appell",
+            "formulations.lagrange",
             "integrators.radau",
             "integrators.generalised_alpha",
         ),

@@ -5,7 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT_WORK, PHASE, SITE_WORK
-from pliant.system.formulation_work import ARTICULATED_WORK, BOLTZMANN_HAMEL_WORK, DENOC_WORK, GIBBS_APPELL_WORK
+from pliant.system.formulation_work import (
+    ARTICULATED_WORK,
+    BOLTZMANN_HAMEL_WORK,
+    DENOC_WORK,
+    GIBBS_APPELL_WORK,
+    LAGRANGE_WORK,
+)
 from pliant.system.loop_tables import CLOSING_WORK, LEG
 from pliant.system.tables import Power, System, rows
 
@@ -47,7 +53,7 @@ DOF_WORK = np.dtype(
         ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
         ("motion_vdot", np.float64),  # prescribed acceleration; filled by gather.py
         ("constraint_force", np.float64),  # enforces the prescribed motion [N, N m]; filled by the formulation
-        ("row", np.float64),  # private to formulations that form a mass matrix: left side of its equation (B4, G7)
+        ("row", np.float64),  # private to formulations that form a mass matrix: left side of its equation (B4, G7, L9)
     ],
     align=True,
 )
@@ -193,6 +199,7 @@ class Work(NamedTuple):
     boltzmann_hamel: Any
     gibbs_appell: Any
     denoc: Any
+    lagrange: Any
 
 
 def room_for_lanes(n: int) -> Any:
@@ -280,4 +287,5 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         boltzmann_hamel=rows(n_bodies, BOLTZMANN_HAMEL_WORK),
         gibbs_appell=rows(n_bodies, GIBBS_APPELL_WORK),
         denoc=rows(n_bodies, DENOC_WORK),
+        lagrange=rows(n_bodies, LAGRANGE_WORK),
     )
