@@ -2,10 +2,10 @@
 [hollerbach1980, book1984].
 
 W_k places link k: r = W_k h, h = (s, 1) in its own axes. A virtual displacement along one velocity moves all that its
-joint carries by W_k Omega h, Omega = ([s_w], s_v) the matrix of its column of S (dA/dq = A Omega for a plain coordinate),
-and along one mode what a section p carries by W_k ([Om_p], S_p) h. The equations are traces of these with
-F = int r'' h^T dm of a link and all it carries, the entries of M traces with int (delta r) h^T dm. Upper three rows only,
-in axes of the link, as (3x3, 3): algebra/transforms.py. Numbers in brackets: docs/equations.md, section Lagrange."""
+joint carries by W_k Omega h, Omega = ([s_w], s_v) made of its column of the joint subspace, and along one mode what a
+section p carries by W_k ([Om_p], S_p) h. The equations are traces of these with F = int r'' h^T dm of a link and all it
+carries, the entries of M traces with int (delta r) h^T dm. Of all matrices the upper three rows, in axes of the link, as
+(3x3, 3): algebra/transforms.py. Numbers in brackets: docs/equations.md, section Lagrange."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
 from pliant.kernels.algebra.sym3 import add_sym, put_sym, rotate_sym, sym
