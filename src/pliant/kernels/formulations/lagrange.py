@@ -4,7 +4,7 @@
 W_k places link k: r = W_k h, h = (s, 1) in its own axes. A virtual displacement along one velocity moves all that its
 joint carries by W_k Omega h, Omega = ([s_w], s_v) made of its column of the joint subspace, and along one mode what a
 section p carries by W_k ([Om_p], S_p) h. The equations are traces of these with F = int r'' h^T dm of a link and all it
-carries, the entries of M traces with int (delta r) h^T dm. Of all matrices the upper three rows, in axes of the link, as
+carries, the entries of M traces with int (delta r) h^T dm. Of matrices the upper three rows, in axes of the link, as
 (3x3, 3): algebra/transforms.py. Numbers in brackets: docs/equations.md, section Lagrange."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
