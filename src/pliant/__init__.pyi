@@ -112,6 +112,7 @@ from pliant.methods.formulations import (
     BoltzmannHamel as BoltzmannHamel,
     DeNOC as DeNOC,
     GibbsAppell as GibbsAppell,
+    Lagrange as Lagrange,
 )
 from pliant.methods.integrators import (
     Dop853 as Dop853,

@@ -210,7 +210,7 @@ def test_notation_names_every_work():
 
 # --- docs/equations.md against the kernels ------------------------------------------------------------------------
 
-NUMBER = r"[KFNABGD]\d+"
+NUMBER = r"[KFNABGDL]\d+"
 
 
 def cited_equations(path):
@@ -229,7 +229,8 @@ def test_kernels_cite_equations_that_there_are():
 
 
 @pytest.mark.parametrize(
-    ("name", "letter"), [("articulated", "A"), ("boltzmann_hamel", "B"), ("gibbs_appell", "G"), ("denoc", "D")]
+    ("name", "letter"),
+    [("articulated", "A"), ("boltzmann_hamel", "B"), ("gibbs_appell", "G"), ("denoc", "D"), ("lagrange", "L")],
 )
 def test_every_formulation_cites_its_equations(name, letter):
     files = (PACKAGE / "kernels" / "formulations").glob(f"{name}*.py")

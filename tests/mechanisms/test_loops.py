@@ -22,7 +22,7 @@ from pliant_benchmarks.springs import NumpyRobot
 CASES = all_cases()
 ROBOT = Robot()
 MOTORS = ["motor1", "motor2", "motor3"]
-FORMULATIONS = ["articulated", "boltzmann_hamel", "gibbs_appell", "denoc"]
+FORMULATIONS = ["articulated", "boltzmann_hamel", "gibbs_appell", "denoc", "lagrange"]
 # rounding of solves with a condition of about 1e3
 ROUNDING = 1e-11
 

@@ -46,6 +46,7 @@ HALVES = (
             "closures.implicit",
             "friction_check",
             "formulations.gibbs_appell",
+            "formulations.lagrange",
             "integrators.radau",
             "integrators.generalised_alpha",
         ),

@@ -16,6 +16,11 @@ CITATIONS = {
         'formulation, Timoshenko beams", J. Appl. Comput. Sci. Mech. 36 (4), 1403 (2024), doi '
         "10.22067/jacsm.2024.88007.1256 (in Persian)."
     ),
+    "hollerbach1980": (
+        'J. M. Hollerbach, "A recursive Lagrangian formulation of manipulator dynamics and a comparative study of '
+        'dynamics formulation complexity", IEEE Trans. Syst. Man Cybern. 10 (1980) 730-736; flexible links: W. J. '
+        'Book, "Recursive Lagrangian dynamics of flexible manipulator arms", Int. J. Robot. Res. 3 (3), 1984, 87-101.'
+    ),
     "hairer1993": (
         "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993."
     ),

@@ -74,4 +74,16 @@ class GibbsAppell(Formulation):
     response: ClassVar[str] = "pliant.kernels.rows_response"
 
 
-FORMULATIONS: tuple[type[Formulation], ...] = (Articulated, BoltzmannHamel, DeNOC, GibbsAppell)
+@dataclass(frozen=True)
+class Lagrange(Formulation):
+    name: ClassVar[str] = "lagrange"
+    summary: ClassVar[str] = "recursive Lagrangian equations with 4x4 transforms"
+    module: ClassVar[str] = "pliant.kernels.formulations.lagrange"
+    function: ClassVar[str] = "lagrange"
+    supports: ClassVar[frozenset[str]] = RIGID_TREE | {"flexible bodies", "acceleration", "equations"}
+    cost: ClassVar[str] = "O(n^2) matrix + O(n^3) solve"
+    reference: ClassVar[str] = "hollerbach1980"
+    response: ClassVar[str] = "pliant.kernels.rows_response"
+
+
+FORMULATIONS: tuple[type[Formulation], ...] = (Articulated, BoltzmannHamel, DeNOC, GibbsAppell, Lagrange)

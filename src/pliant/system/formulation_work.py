@@ -66,6 +66,20 @@ GIBBS_APPELL_WORK = np.dtype(
     align=True,
 )
 
+# formulations/lagrange.py and its parts; axes B, about the body origin; of the body, then with all it carries
+LAGRANGE_WORK = np.dtype(
+    [
+        # pseudo-inertia P (L1, L7)
+        ("mass", np.float64),  # [kg]
+        ("c", np.float64, (3,)),  # first moment [kg m]
+        ("S", np.float64, (6,)),  # int s s^T dm [kg m^2]
+        # int r'' h^T dm minus external wrenches (L5, L7)
+        ("F", np.float64, (9,)),  # [N m]
+        ("f", np.float64, (3,)),  # [N]
+    ],
+    align=True,
+)
+
 # formulations/denoc.py and its parts; axes W, about mass centres
 DENOC_WORK = np.dtype(
     [
@@ -96,6 +110,7 @@ SCRATCH = {
     "boltzmann_hamel": BOLTZMANN_HAMEL_WORK,
     "gibbs_appell": GIBBS_APPELL_WORK,
     "denoc": DENOC_WORK,
+    "lagrange": LAGRANGE_WORK,
 }
 
 

@@ -199,6 +199,8 @@ FLEX = np.dtype(
         ("rd", np.int64),  # (m, 6) coupling of mode and frame: force, moment
         ("dd", np.int64),  # (m, m) modal inertia, lower triangle; then its factor
         ("pd", np.int64),  # (m) modal force
+        ("p", np.int64),  # (M, 3) int phi s dm
+        ("G", np.int64),  # (m, 12) int (dh/dd) h^T dm: 3x3, then 3; of the body, then with all it carries
         ("Y", np.int64),  # (m, 6) and (m): half solves of the articulated recursion
         ("y", np.int64),
     ],

@@ -253,7 +253,7 @@ def test_stick_forces_come_from_one_factorisation():
     model, bare, _ = resting_chain(3, lambda load: Friction("coulomb", mu_k=100.0, load=load))
     W = np.linalg.inv(pliant.mass_matrix(bare, bare.q0))
     n = len(W)
-    for formulation in ("articulated", "gibbs_appell", "boltzmann_hamel", "denoc"):
+    for formulation in ("articulated", "gibbs_appell", "boltzmann_hamel", "denoc", "lagrange"):
         handle = Prepared(model, formulation)
         handle.forward_dynamics(np.array(model.q0), np.array(model.v0))
         np.testing.assert_allclose(handle.work.stick[:n, :n], W, rtol=1e-10, atol=1e-10 * np.max(W))

@@ -39,7 +39,7 @@ from random_models import (
 from zoo import ZOO
 
 TIGHT = 1e-12
-OTHERS = ("articulated", "boltzmann_hamel", "gibbs_appell")
+OTHERS = ("articulated", "boltzmann_hamel", "gibbs_appell", "lagrange")
 
 
 def planar_cases() -> list[Case]:
@@ -143,7 +143,7 @@ def test_matrices_are_those_of_the_orthogonal_complement_and_of_the_others(name:
     assert np.array_equal(M, M.T)
     assert largest(M - inertia_matrix(handle, case.q, natural_complement(handle, case.q))) <= TIGHT * largest(M)
     terms = max(largest(h), largest(np.abs(M) @ np.abs(case.v)) * (1.0 + largest(case.v)))
-    for other in ("boltzmann_hamel", "gibbs_appell"):
+    for other in ("boltzmann_hamel", "gibbs_appell", "lagrange"):
         M_other, h_other = Prepared(case.model, other).equations(case.q, case.v)
         assert largest(M - M_other) <= TIGHT * largest(M)
         assert largest(h - h_other) <= TIGHT * terms

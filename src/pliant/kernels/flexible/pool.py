@@ -4,7 +4,7 @@
 Symbols and equation numbers: docs/equations.md, section Flexible bodies."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.vec3 import add, dot, put, vec
+from pliant.kernels.algebra.vec3 import add, add_mat, dot, mat, put, put_mat, vec
 
 # --- constants ----------------------------------------------------------------------------------------------------
 
@@ -176,6 +176,42 @@ def put_modal_bias(f, flex, j, value):
 @kernel
 def add_modal_bias(f, flex, j, value):
     flex[f.pd + j] += value
+
+
+# --- 3x4 matrices of the Lagrangian recursion ------------------------------------------------------------------------
+
+
+@kernel
+def component_place(f, flex, c):
+    """p_c = int phi_c s dm [kg m] (F3)"""
+    return vec(flex[f.p + 3 * c :])
+
+
+@kernel
+def put_component_place(f, flex, c, place, force):
+    put(flex[f.p + 3 * c :], place)
+    flex[f.F + c] = force
+
+
+@kernel
+def mode_integral(f, flex, j):
+    """G_j = int (dh/dd_j) h^T dm as (3x3, 3), of the body alone and then of all it carries [kg m, kg] (L3, L8)"""
+    at = f.G + 12 * j
+    return mat(flex[at:]), vec(flex[at + 9 :])
+
+
+@kernel
+def put_mode_integral(f, flex, j, G, g):
+    at = f.G + 12 * j
+    put_mat(flex[at:], G)
+    put(flex[at + 9 :], g)
+
+
+@kernel
+def add_mode_integral(f, flex, j, G, g):
+    at = f.G + 12 * j
+    put_mat(flex[at:], add_mat(mat(flex[at:]), G))
+    put(flex[at + 9 :], add(vec(flex[at + 9 :]), g))
 
 
 # --- half solves of the articulated recursion (A2) --------------------------------------------------------------------
