@@ -73,6 +73,11 @@ USES = (
     Use(("modes", "-h"), ("--set", "--out")),
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),
     Use(("modes",), ("keys for --set: ends,",), ("pliant-out/modes/modes.svg",)),
+    Use(
+        ("modes", "two-link-arm", "--time", "0.5", "--trust"),
+        ("what moves", "modes.html"),
+        ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
+    ),
     Use(("lab", "--help"), ("contact",)),
     Use(("lab", "-h"), ("contact",)),
     Use(("lab", "contact", "--help"), ("--set", "--out", "--quiet")),

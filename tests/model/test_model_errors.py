@@ -144,7 +144,11 @@ OBJECTS = [
     # base, controllers
     ("fixed base with velocity", lambda: Base(velocity=(1, 0, 0)), ["fixed base cannot have velocity", "planar or"]),
     ("fixed base with spin", lambda: Base(angular_velocity=(1, 0, 0)), ["fixed base cannot have angular_velocity"]),
-    ("tilted planar base", lambda: Base("planar", attitude=RollPitchYaw(roll=0.1)), ["only turn about z", "floating"]),
+    (
+        "tilted planar base",
+        lambda: Base("planar", attitude=RollPitchYaw(roll=0.1)),
+        ["only rotate about z", "floating"],
+    ),
     ("lifted planar base", lambda: Base("planar", (0, 0, 1)), ["moves in x and y", "floating"]),
     ("tumbling planar base", lambda: Base("planar", angular_velocity=(1, 0, 0)), ["rotates about z"]),
     ("wrong base", lambda: arm(base="flying"), ["base: ", '"flying" is not known', "fixed, planar, floating"]),

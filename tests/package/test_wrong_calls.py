@@ -147,6 +147,7 @@ class Ready:
         self.prepared, self.run = pliant.prepare(self.arm), pliant.prepare_run(self.arm)
         self.state = self.result.state_at(self.result.t)
         pliant.save_model(self.arm, folder / "arm.toml")
+        self.linear, self.modes = pliant.linearise(self.arm), pliant.modes(self.arm, np.zeros(2))
         self.on_loops = pliant.assemble(self.four_bar)
 
     @property
@@ -247,6 +248,12 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Result.along": lambda ready: {"quantity": "strain"},
     "Result.attitude": lambda ready: {"of": "blade"},
     "Result.column": lambda ready: {"name": "hinge"},
+    "StateSpace.frequency_response": lambda ready: {"omega": 1.0},
+    "StateSpace.sampled": lambda ready: {"period": 0.01},
+    "Modes.motion": lambda ready: {"k": 0, "phase": [0.0, 1.0]},
+    "Modes.film": lambda ready: {"k": 0},
+    "Modes.mostly": lambda ready: {"k": 0},
+    "Modes.report": lambda ready: {"path": ready.path},
     "Result.save": lambda ready: {"path": ready.path},
     "Result.report": lambda ready: {"path": ready.path},
     "Result.to_csv": lambda ready: {"path": ready.path},
@@ -287,7 +294,7 @@ OPEN: dict[str, Any] = {
     "make_flexible": pliant.FlexibleLink,
 }
 # made by pliant, not by its users: they hold what they are given
-HOLDERS = {"Result", "Runs"}
+HOLDERS = {"Result", "Runs", "StateSpace", "Modes"}
 
 
 def law_numbers(law: type[Law]) -> dict[str, Any]:
@@ -329,6 +336,8 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
     owners = {
         "Result": ready.result,
         "Runs": ready.runs,
+        "StateSpace": ready.linear,
+        "Modes": ready.modes,
         "Prepared": ready.prepared,
         "PreparedRun": ready.run,
         "Joint": ready.arm.joints[0],

@@ -4,11 +4,13 @@ import dataclasses
 import inspect
 import pickle
 import re
+import shutil
 
 import jsonschema
 import pytest
 
 import pliant
+from paths import EXAMPLES
 from pliant import Body, GeneralisedAlpha, Joint, Model, ModelError, Radau, Rod
 from pliant.command.job import RUN_SETTINGS, prepare_job
 from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS
@@ -145,10 +147,7 @@ def test_the_schema_knows_the_run():
 
 
 def test_a_sidecar_says_how_its_robot_is_run(tmp_path):
-    import shutil
-    from pathlib import Path
-
-    shutil.copy(Path(__file__).parents[1] / "examples" / "lifter.urdf", tmp_path)
+    shutil.copy(EXAMPLES / "lifter.urdf", tmp_path)
     (tmp_path / "lifter.toml").write_text('robot = "lifter.urdf"\n[run]\nduration = 0.5\nrtol = 1e-5\n')
     model = pliant.load(tmp_path / "lifter.toml")
     assert (model.duration, model.run) == (0.5, {"rtol": 1e-5})

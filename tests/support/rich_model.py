@@ -2,9 +2,10 @@
 
 from pliant.model.attitudes import AxisAngle, EulerAngles, Pose, RollPitchYaw, RotationVector
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
-from pliant.model.contacts import Contact, Friction, Hertz, NormalLaw, Plane
+from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
+from pliant.model.normal_laws import Hertz
 from pliant.model.signals import Chirp, Constant, Cycloid, Ramp, Sine, Step, Sum, Table
 
 SOLID = (0.1, 0.2, 0.25)

@@ -10,13 +10,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
-from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
-from numba.core.compiler_lock import global_compiler_lock
 
 KNOWN = ("0.68",)  # for which tests/kernels/test_jit.py has passed
 IS_KNOWN = numba.__version__.rpartition(".")[0] in KNOWN
 
-_finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
+if IS_KNOWN:  # elsewhere these may not even be there
+    from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+    from numba.core.compiler_lock import global_compiler_lock
+
+    _finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
 
 
 def _finalize_as_bitcode(library: Any) -> None:

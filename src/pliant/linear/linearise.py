@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_names, as_state, as_time
+from pliant.engine.motion import moved_along
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.linear.differences import derivative
@@ -86,7 +87,7 @@ class OperatingPoint:
     handle: Prepared = field(init=False)
 
     def __post_init__(self) -> None:
-        from pliant.kernels import _jit, dynamics, outputs, shift
+        from pliant.kernels import _jit, dynamics, outputs
 
         model = self.model
         self.handle = handle = prepare(model).copy()
@@ -97,7 +98,7 @@ class OperatingPoint:
             model, model.q0 if self.q is None else self.q, still if self.v is None else self.v, ("q", "v")
         )
         handle.work.calls[0].derivative = _jit.address(dynamics.derivative)
-        self._record, self._shift = _jit.entry(outputs.record_rates), _jit.entry(shift.shift)
+        self._record = _jit.entry(outputs.record_rates)
         self.is_free = np.asarray(handle.system.dofs.motion < 0)
         handle.work.inputs[:] = 0.0
         # prescribed coordinates on their signals, then the phase that follows from the state, and what sticks
@@ -183,11 +184,7 @@ class OperatingPoint:
 
     def moved(self, step: Array) -> Array:
         """q after velocities `step` have acted for unit time."""
-        new = np.empty_like(self.q)
-        self._shift(self.handle.refs[0], self.q, step, new)
-        for four in self.model.quaternions:
-            new[four] /= np.linalg.norm(new[four])
-        return np.asarray(new)
+        return moved_along(self.handle, self.q, step)
 
     # --- what may move ---
 

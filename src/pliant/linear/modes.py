@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import as_array, as_model, as_name, as_time
-from pliant.errors import SimulationError
+from pliant.engine.arguments import as_array, as_model, as_name, as_number, as_numbers, as_time, as_whole
+from pliant.errors import ModelError, SimulationError
 from pliant.files import as_path
 from pliant.linear.linearise import OperatingPoint
 from pliant.linear.state_space import StateSpace
@@ -74,6 +74,7 @@ class Modes:
 
     def mostly(self, k: int) -> str:
         """The coordinates that have most of the kinetic energy of mode k, in words."""
+        k = self._number(k)
         share = self.shares[:, k]
         order = np.argsort(-share, kind="stable")[:3]
         return ", ".join(f"{self.model.velocities[j]} {100.0 * share[j]:.0f} %" for j in order if share[j] >= 0.05)
@@ -102,10 +103,21 @@ class Modes:
 
     def motion(self, k: int, phase: ArrayLike, amplitude: float = 0.1) -> Array:
         """q of mode k at phases [rad] of its vibration, (phases, n_q); amplitude: of its largest entry."""
+        k = self._number(k)
+        angles = np.atleast_1d(as_numbers(phase, "phase"))
+        size = as_number(amplitude, "amplitude")
+        if angles.ndim != 1 or not np.all(np.isfinite(angles)):
+            raise ModelError(f"phase: shape {angles.shape} found; give a list of finite angles [rad]")
         point = OperatingPoint(self.model, self.q, self.v, self.t)
-        angles = np.atleast_1d(np.asarray(phase, dtype=float))
         shape = self.shapes[:, k]
-        return np.array([point.moved(amplitude * (shape * np.exp(1j * angle)).real) for angle in angles])
+        return np.array([point.moved(size * (shape * np.exp(1j * angle)).real) for angle in angles])
+
+    def _number(self, k: Any) -> int:
+        """The number of a mode, from 0, or a message."""
+        k = as_whole(k, "k", 0)
+        if k >= len(self.eigenvalues):
+            raise ModelError(f"k: {k} found; there are {len(self.eigenvalues)} modes, numbered from 0")
+        return int(k)
 
     def film(self, k: int, amplitude: float = 0.1) -> Recording:
         """Mode k as a motion to look at: three vibrations of two seconds each, whatever its frequency."""
@@ -166,6 +178,7 @@ def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, 
 def frequencies(model: Model, q: ArrayLike, count: int | None = None, *, t: float = 0.0) -> Array:
     """Natural frequencies [rad/s] in many poses: (.., count), the lowest first (default: all); NaN: fewer modes."""
     poses = as_array(q, as_model(model).coordinates, "q")
+    count = None if count is None else min(as_whole(count, "count"), len(model.velocities))
     flat = poses.reshape(-1, poses.shape[-1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # poses of a map need not be at rest

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.motion import moved_along
 from pliant.engine.prepared import Prepared
 from pliant.model.tree import model_size, stays_in_plane
 from pliant.system.loop_tables import ConstraintKind
@@ -27,13 +28,12 @@ class Loops:
     """The constraints of a model's loops in numpy; scaled, so that 1 is the size of the model."""
 
     def __init__(self, handle: Prepared) -> None:
-        from pliant.kernels import _jit, shift
+        from pliant.kernels import _jit
         from pliant.kernels.closures import constraint_check, independent
 
         self.handle, self.model = handle, handle.model
         self._errors, self._jacobians = _jit.entry(constraint_check.loop_errors), _jit.entry(independent.loop_jacobians)
         self._second = _jit.entry(constraint_check.second_rates)
-        self._shift = _jit.entry(shift.shift)
         self.scales = handle.system.constraints.scale.copy()
         dofs = handle.system.dofs
         self.is_free = dofs.motion < 0
@@ -69,11 +69,7 @@ class Loops:
 
     def moved(self, q: Array, w: Array) -> Array:
         """q after velocities w have acted for unit time."""
-        new = np.empty_like(q)
-        self._shift(self.handle.refs[0], q, w, new)
-        for four in self.model.quaternions:
-            new[four] /= np.linalg.norm(new[four])
-        return new
+        return moved_along(self.handle, q, w)
 
     def close(self, q: Array, free: NDArray[np.bool_], wanted: Array | None = None) -> Array:
         """q on the loops (or with these values of the constraints), as near as Gauss-Newton steps of least length go:

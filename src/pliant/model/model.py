@@ -92,7 +92,7 @@ class Crossing:
 
 def _current_quantity(value: Any) -> Any:
     """Quantities under their names of today."""
-    if value == "spin":
+    if isinstance(value, str) and value == "spin":
         warnings.warn("Output: quantity 'spin' is called 'angular_velocity' now", DeprecationWarning, stacklevel=5)
         return "angular_velocity"
     return value

@@ -14,12 +14,6 @@ from pliant.model.model import Model
 from pliant.model.tree import find_frame
 from pliant.system.contact_tables import ContactEvent, FrictionKind, NormalKind
 
-KINKS = {
-    FrictionKind.AMBROSIO: ("v0", "v1"),
-    FrictionKind.STEP_STRIBECK: ("v0", "v1"),
-    FrictionKind.BENGISU_AKAY: ("v0",),
-}
-STICKING = tuple(FrictionKind)[: FrictionKind.KARNOPP + 1]
 COPIED = ("mu_k", "v0", "v1", "c_v", "v_s", "p", "xi", "sharpness", "sigma0", "sigma1", "sigma2", "least_normal")
 
 
@@ -90,10 +84,8 @@ class ContactRows:
             kind = FrictionKind[friction.law.upper().replace("-", "_")]
             row = {key: friction.value(key) for key in COPIED}
             row["mu_s"] = friction.mu_k if friction.mu_s is None else friction.mu_s
-            kinks = [friction.value(key) for key in KINKS.get(kind, ())]
-            if kind in STICKING:
-                kinks = [friction.value("stick_speed")]
-            facts = {"kind": kind, "sticks": kind in STICKING, "n_kinks": len(kinks)}
+            kinks = [friction.value(key) for key in (("stick_speed",) if friction.sticks() else friction.kinks)]
+            facts = {"kind": kind, "sticks": friction.sticks(), "n_kinks": len(kinks)}
             self.known[friction] = len(self.frictions)
             self.frictions.append(row | facts | {"kink": (*kinks, 0.0, 0.0)[:2]})
         return self.known[friction]
@@ -146,12 +138,7 @@ def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, An
 
 def _normal(normal: NormalLaw) -> dict[str, Any]:
     """Kind and numbers of a normal law."""
-    damping = normal.damping or 0.0
-    kind = NormalKind.POWER
-    if normal.law == "kelvin-voigt":
-        kind = NormalKind.VISCO
-    elif damping > 0.0:
-        kind = NormalKind.GIVEN
+    damping, kind = normal.damping or 0.0, NormalKind[normal.form.upper()]
     has_clamp = damping > 0.0 or normal.X > 0.0
     return {"kind": kind, "K": normal.K, "n": normal.n, "X": normal.X, "c": damping, "has_clamp": has_clamp}
 

@@ -1,0 +1,269 @@
+"""The recipes of docs/adding.md, applied to a copy of the package and used: a method that is added as they say works.
+
+Kernels run uncompiled here, so every recipe takes seconds; what is compiled is the same source."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from paths import DOCS, SOURCES
+
+SKETCHES = [
+    block.removeprefix("# sketch\n")
+    for block in re.findall(r"```python\n(.*?)```", (DOCS / "adding.md").read_text(), re.DOTALL)
+]
+
+
+def sketch(words):
+    """The one block of adding.md that holds these words."""
+    found = [block for block in SKETCHES if words in block]
+    assert len(found) == 1, f"{len(found)} blocks with {words!r}"
+    return found[0]
+
+
+class Package:
+    """A copy of the package that recipes change."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        shutil.copytree(SOURCES / "pliant", folder / "pliant", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def add(self, file, text):
+        """A new file."""
+        (self.folder / "pliant" / file).write_text(text)
+
+    def before(self, file, line, text, spaces=0):
+        """Put text before the first line that begins so."""
+        path = self.folder / "pliant" / file
+        source = path.read_text()
+        at = source.index("\n" + " " * spaces + line) + 1
+        path.write_text(source[:at] + textwrap.indent(textwrap.dedent(text), " " * spaces) + source[at:])
+
+    def replace(self, file, old, new):
+        path = self.folder / "pliant" / file
+        source = path.read_text()
+        assert old in source, f"{file} has no {old!r}"
+        path.write_text(source.replace(old, new, 1))
+
+    def run(self, script):
+        """What a script prints that uses the copy."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "NUMBA_DISABLE_JIT": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", HEAD + script], capture_output=True, text=True, env=environment, cwd=self.folder
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout.split()
+
+
+HEAD = """
+import numpy as np
+import pliant
+from pliant import *
+
+rod = Body("rod", mass=1.0, shape=Rod(1.0))
+pendulum = Model("pendulum", [rod], [Joint("hinge", "revolute", "rod", q0=-1.0, damping=0.1)], gravity=(0, -9.81, 0))
+bars = [Body(name, mass=1.0, shape=Rod(1.0)) for name in ("left", "right", "coupler")]
+mechanism = Model(
+    "mechanism", bars,
+    [
+        Joint("a", "revolute", "left", q0=-1.2),
+        Joint("b", "revolute", "right", parent=Frame("world", (1.0, 0, 0)), q0=-1.2),
+        Joint("c", "revolute", "coupler", parent=Frame("left", (1.0, 0, 0)), q0=1.2),
+    ],
+    gravity=(0, -9.81, 0),
+    loops=[Loop("pin", "revolute", Frame("coupler", (1.0, 0, 0)), Frame("right", (1.0, 0, 0)))],
+)
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    return Package(tmp_path)
+
+
+def cite(package, key):
+    package.replace("methods/citations.py", "CITATIONS = {", f'CITATIONS = {{\n    "{key}": "somebody, somewhere",')
+
+
+def test_a_runge_kutta_method(package):
+    tableau = sketch("BS23 = _tableau(").replace("from pliant.kernels.integrators.tableaus import _tableau\n", "")
+    package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", tableau)
+    package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (BS23, ")
+    package.before("methods/integrators.py", "INTEGRATORS:", sketch("class BS23(RungeKutta)"))
+    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (BS23, Dop853, ")
+    cite(package, "bogacki1989")
+    errors = package.run("""
+exact = simulate(pendulum, 0.2, rtol=1e-11).q[-1]
+for model in (pendulum, mechanism):
+    result = simulate(model, 0.2, integrator="bs23", rtol=1e-6)
+    assert result.status == "done", result.reason
+    assert result.audit["energy_residual"] < 1e-4
+print(*(abs(simulate(pendulum, 0.2, integrator="bs23", step=h).q[-1] - exact)[0] for h in (0.02, 0.01)))
+""")
+    # third order
+    assert 6.0 < float(errors[0]) / float(errors[1]) < 10.0
+
+
+def test_another_integrator(package):
+    package.add("kernels/integrators/semi_implicit.py", sketch("Semi-implicit Euler"))
+    package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", sketch("SEMI_IMPLICIT = _tableau"))
+    package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (SEMI_IMPLICIT, ")
+    package.before("methods/integrators.py", "INTEGRATORS:", sketch("class SemiImplicit(Integrator)"))
+    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (SemiImplicit, Dop853, ")
+    cite(package, "hairer2006")
+    errors = package.run("""
+exact = simulate(pendulum, 0.2, rtol=1e-11).q[-1]
+assert simulate(mechanism, 0.1, integrator="semi_implicit", step=0.01).status == "done"
+print(*(abs(simulate(pendulum, 0.2, integrator="semi_implicit", step=h).q[-1] - exact)[0] for h in (0.02, 0.01)))
+""")
+    assert 1.6 < float(errors[0]) / float(errors[1]) < 2.4
+
+
+def test_a_formulation(package):
+    package.add("kernels/formulations/unit_vectors.py", sketch("def unit_vectors(system, work"))
+    package.before("methods/formulations.py", "FORMULATIONS:", sketch("class UnitVectors(Formulation)"))
+    package.replace("methods/formulations.py", "] = (Articulated, ", "] = (Articulated, UnitVectors, ")
+    cite(package, "walker1982")
+    package.run("""
+for model in (pendulum, mechanism):
+    rates = np.linspace(0.3, 0.5, len(model.velocities)) if not model.loops else np.zeros(3)
+    usual = forward_dynamics(model, model.q0, rates)
+    assert np.allclose(forward_dynamics(model, model.q0, rates, formulation="unit_vectors"), usual, atol=1e-11)
+assert simulate(mechanism, 0.05, formulation="unit_vectors").status == "done"
+""")
+
+
+def test_a_joint_kind(package):
+    package.before("model/joints.py", '"fixed": JointRow', sketch('JointRow(("x", "y", "z")'), 4)
+    package.replace("model/joints.py", '"spherical", "floating"]', '"spherical", "floating", "cartesian"]')
+    package.before("model/mobility.py", 'case "fixed":', sketch('case "cartesian":'), 8)
+    package.replace("system/tables.py", "    FLOATING = 7\n", "    FLOATING = 7\n    CARTESIAN = 8\n")
+    package.before("kernels/kinematics/joints.py", "if kind == JointKind.FLOATING:", sketch("JointKind.CARTESIAN"), 4)
+    package.run("""
+box = Model("box", [Body("box", mass=2.0, inertia=(1, 1, 1))], [Joint("free", "cartesian", "box", v0=(1, 2, 3))])
+assert box.velocities == ("free.x", "free.y", "free.z")
+result = simulate(box, 0.5)
+assert np.allclose(result.q[-1], (0.5, 1.0, 1.5 - 0.5 * 9.81 * 0.25), atol=1e-9)
+assert result.audit["energy_residual"] < 1e-10
+""")
+
+
+def test_a_signal_kind(package):
+    package.before("model/signals.py", "SIGNAL_KINDS = (", sketch("class Decay(_Algebra)"))
+    package.replace("model/signals.py", "SIGNAL_KINDS = (Constant, ", "SIGNAL_KINDS = (Constant, Decay, ")
+    package.replace("model/signals.py", "    Constant | Step |", "    Constant | Decay | Step |")
+    package.replace(
+        "system/tables.py", "    CONSTANT = 0  # a\n", "    CONSTANT = 0  # a\n    DECAY = 9  # a exp(-b t)\n"
+    )
+    package.before("system/signal_rows.py", "if isinstance(signal, Constant):", sketch("isinstance(signal, Decay)"), 8)
+    package.replace("system/signal_rows.py", "Constant,", "Constant, Decay,")
+    package.before(
+        "kernels/forces/signals.py", "if kind == SignalKind.CONSTANT:", sketch("kind == SignalKind.DECAY"), 4
+    )
+    package.run("""
+from pliant.model.signals import Decay
+
+cart = Body("cart", mass=1.0, inertia=(1, 1, 1))
+joint = Joint("x", "prismatic", "cart", axis=(1, 0, 0), motor=Decay(amplitude=2.0, rate=3.0))
+result = simulate(Model("cart", [cart], [joint], gravity=(0, 0, 0)), 1.0)
+assert abs(result.v[-1, 0] - 2.0 / 3.0 * (1.0 - np.exp(-3.0))) < 1e-9
+""")
+
+
+def test_a_force_law_of_joints(package):
+    package.before("model/joints.py", "armature: ", sketch("drag: Each"), 4)
+    package.replace("model/joints.py", '"damping", "armature", "gear")', '"damping", "drag", "armature", "gear")')
+    column, power = sketch('("drag", np.float64)').split("\n")[:2]
+    package.replace(
+        "system/tables.py", '        ("damping", np.float64),  # [N s/m, N m s/rad]\n',
+        '        ("damping", np.float64),  # [N s/m, N m s/rad]\n        ("drag", np.float64),\n',
+    )  # fmt: skip
+    assert '("drag", np.float64)' in column
+    package.before("system/tables.py", "LOOP = 8", power + "\n", 4)
+    package.replace(
+        "system/pack.py", '("stiffness", "rest", "damping", "arm', '("drag", "stiffness", "rest", "damping", "arm'
+    )
+    package.before("system/pack.py", "row.stiffness, row.rest, row.damping =", 'row.drag = given["drag"][k]\n', 12)
+    package.before("system/pack.py", "dofs.stiffness,", "dofs.drag,\n", 12)
+    package.before("system/pack.py", "Power.DAMPER:", sketch("Power.DRAG: np.any"), 8)
+    file = "kernels/forces/joints.py"
+    package.before(file, "motor_power, damper_power, limit_power =", "drag_power = 0.0\n", 4)
+    package.before(file, "add_joint_force(system, work, j, force)", sketch("drag_power += drag * v[j]"), 8)
+    package.before(file, "work.power[Power.MOTOR] =", "work.power[Power.DRAG] = drag_power\n", 4)
+    package.run("""
+cart = Body("cart", mass=2.0, inertia=(1, 1, 1))
+joint = Joint("x", "prismatic", "cart", axis=(1, 0, 0), v0=3.0, drag=0.8)
+result = simulate(Model("cart", [cart], [joint], gravity=(0, 0, 0)), 1.0)
+assert abs(result.v[-1, 0] - 3.0 / (1.0 + 0.8 / 2.0 * 3.0)) < 1e-7, result.v[-1]
+assert result.energy["work_drag"][-1] < 0.0
+assert result.audit["energy_residual"] < 1e-8
+""")
+
+
+def test_a_normal_law(package):
+    package.before("model/normal_laws.py", "NORMAL_LAWS:", sketch("class MyLaw(RestitutionLaw)") + "\n\n")
+    cite(package, "me2030")
+    package.run("""
+ground = Contact("ground", NormalLaw("my-law", stiffness=1e5, restitution=0.5), points=["ball"])
+ball = Body("ball", mass=1.0, inertia=(1, 1, 1))
+model = Model("ball", [ball], [Joint("z", "prismatic", "ball", q0=0.05)], contacts=[ground])
+result = simulate(model, 0.15)
+delivered = result.contacts[0].restitution_delivered
+assert 0.5 < delivered < 0.75 and result.audit["energy_residual"] < 1e-7, delivered
+""")
+
+
+def test_a_friction_law(package):
+    package.before("model/friction_laws.py", "FRICTION_LAWS:", sketch("class Falling(_Friction)") + "\n\n")
+    package.replace("system/contact_tables.py", "    LUGRE = 11\n", "    LUGRE = 11\n    FALLING = 12\n")
+    package.before(
+        "kernels/contact/friction.py", "if kind == FrictionKind.AMBROSIO:", sketch("FrictionKind.FALLING"), 4
+    )
+    cite(package, "me2030")
+    package.run("""
+law = Friction("falling", mu_k=0.2, mu_s=0.4, v_s=0.5, sharpness=1e3, load=5.0)
+cart = Body("cart", mass=2.0, inertia=(1, 1, 1))
+joint = Joint("x", "prismatic", "cart", axis=(1, 0, 0), v0=3.0, friction=law)
+model = Model("cart", [cart], [joint], gravity=(0, 0, 0))
+vdot = forward_dynamics(model, [0.0], [1.0])[0]
+assert abs(vdot + (0.2 + 0.2 * np.exp(-2.0)) * 5.0 / 2.0) < 1e-12, vdot
+assert simulate(model, 0.2).audit["friction_drive"] < 1e-9
+""")
+
+
+def test_an_output_quantity(package):
+    package.replace("model/model.py", '"angular_velocity"]', '"angular_velocity", "angular_acceleration"]')
+    tables = package.folder / "pliant" / "system" / "tables.py"
+    head, quantities, tail = re.split(r"(?<=ANGULAR_VELOCITY = 4\n)(.*?)(?=\n\n)", tables.read_text(), flags=re.DOTALL)
+    later = re.sub(r"(?<= = )\d+", lambda number: str(int(number[0]) + 1), quantities)
+    tables.write_text(f"{head}    ANGULAR_ACCELERATION = 5\n{later}{tail}")
+    package.before("kernels/outputs.py", "elif kind == Quantity.REACTION:", sketch("Quantity.ANGULAR_ACCELERATION"), 4)
+    package.replace(
+        "model/columns.py", "PARTS = {", 'PARTS = {"angular_acceleration": dict.fromkeys("xyz", "rad/s^2"),'
+    )
+    package.run("""
+from dataclasses import replace
+
+model = replace(pendulum, outputs=(Output("al", "rod", "angular_acceleration"),))
+result = simulate(model, 0.1)
+assert np.allclose(result.outputs["al"][0], (0, 0, forward_dynamics(model, model.q0, model.v0)[0]), atol=1e-12)
+""")
+
+
+def test_a_case(package):
+    package.add("cases/pendulum.py", sketch('name="pendulum",\n    title='))
+    package.replace("cases/case.py", "MODULES = (\n", 'MODULES = (\n    "pendulum",\n')
+    found = package.run("""
+from pliant.cases.case import all_cases
+
+case = all_cases()["pendulum"]
+result = simulate(case.build(case.resolve({})), 5.0, rtol=1e-7)
+print(case.figures(result)["period"])
+""")
+    # swings from a quarter turn: 4 K(1/2) sqrt(1 / g)
+    assert float(found[0]) == pytest.approx(2.3678419475762354, abs=1e-5)
