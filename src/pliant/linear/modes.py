@@ -176,18 +176,15 @@ def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, 
 
 
 def frequencies(model: Model, q: ArrayLike, count: int | None = None, *, t: float = 0.0) -> Array:
-    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first (default: all); NaN: fewer modes."""
+    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first; count left out: as many as all have."""
     poses = as_array(q, as_model(model).coordinates, "q")
-    count = None if count is None else min(as_whole(count, "count"), len(model.velocities))
     flat = poses.reshape(-1, poses.shape[-1])
+    most = len(model.velocities) if count is None else as_whole(count, "count")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # poses of a map need not be at rest
         found = [modes(model, pose, t=t).frequencies for pose in flat]
-    width = max(map(len, found), default=0) if count is None else count
-    out = np.full((len(flat), width), np.nan)
-    for row, each in zip(out, found, strict=True):
-        row[: min(width, len(each))] = each[:width]
-    return out.reshape(*poses.shape[:-1], width)
+    width = min([most, *map(len, found)])
+    return np.array([row[:width] for row in found]).reshape(*poses.shape[:-1], width)
 
 
 def _solve(M: Array, A: Array, error: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import as_number, as_numbers
+from pliant.engine.arguments import as_names, as_number, as_numbers
 from pliant.errors import ModelError
 from pliant.model.messages import closest, listed, quoted
 
@@ -98,10 +98,8 @@ class StateSpace:
 def _pick(names: str | Iterable[str] | None, known: tuple[str, ...], what: str) -> list[int]:
     if names is None:
         return list(range(len(known)))
-    found = []
-    for name in [names] if isinstance(names, str) else names:
+    chosen = as_names(names, what)
+    for name in chosen:
         if name not in known:
-            hint = closest(name, known) if isinstance(name, str) else ""
-            raise ModelError(f"{what}: no {quoted(name)}{hint or ';'} there are {listed(known)}")
-        found.append(known.index(name))
-    return found
+            raise ModelError(f"{what}: no {quoted(name)}{closest(name, known) or ';'} there are {listed(known)}")
+    return [known.index(name) for name in chosen]

@@ -98,6 +98,11 @@ def _current_quantity(value: Any) -> Any:
     return value
 
 
+Recorded = Annotated[
+    Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity], BeforeValidator(_current_quantity)
+]
+
+
 @described
 class Output:
     """A quantity recorded under its name.
@@ -110,9 +115,7 @@ class Output:
 
     name: Name  # under which it is recorded
     of: str  # a frame, a body, a joint or a contact
-    quantity: Annotated[
-        Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity], BeforeValidator(_current_quantity)
-    ]  # what is recorded
+    quantity: Recorded  # what is recorded
 
     @property
     def is_in_beam(self) -> bool:
