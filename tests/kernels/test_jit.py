@@ -117,7 +117,7 @@ import pliant
 from zoo import ZOO, supporting
 for name, model in ZOO.items():
     for row in supporting(model):
-        result = pliant.simulate(model, 0.02, formulation=row, rtol=1e-6)
+        result = pliant.simulate(model, 0.005, formulation=row, rtol=1e-6)
         assert result.is_ok, (name, result.reason)
         print(name, row, *(float(x).hex() for x in result.q[-1]))
 """
