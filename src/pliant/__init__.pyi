@@ -59,10 +59,12 @@ from pliant.model.attitudes import (
 from pliant.queries.attitude import attitude as attitude
 from pliant.model.flexible import (
     Beam as Beam,
+    AxialShapes as AxialShapes,
     Bending as Bending,
     Damping as Damping,
     Material as Material,
     PointMass as PointMass,
+    SampledShapes as SampledShapes,
     ShapeSource as ShapeSource,
     Rectangle as Rectangle,
     Circle as Circle,
@@ -119,6 +121,7 @@ from pliant.methods.integrators import (
     Dopri5 as Dopri5,
     Rkf45 as Rkf45,
     Rk4 as Rk4,
+    Adams as Adams,
     Radau as Radau,
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
@@ -138,6 +141,7 @@ from pliant.model.signals import (
     Step as Step,
     Ramp as Ramp,
     Cycloid as Cycloid,
+    SpeedChange as SpeedChange,
     Sine as Sine,
     Chirp as Chirp,
     Table as Table,

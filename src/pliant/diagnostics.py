@@ -17,9 +17,11 @@ OPEN, WIDE_OPEN = 1e-6, 1e-3  # loops, as a part of the model's size
 DRIVEN = 1e-6  # of force times speed: friction with the motion
 OVERLOADED = 1.0 + 1e-5  # stick force over its bound
 BENDING = {
-    "deflection_ratio": (0.1, "the largest deflection of a beam over its length"),
-    "section_angle": (0.2, "the largest angle of a beam's section (rad)"),
+    "deflection_ratio": "the largest deflection of a beam over its length",
+    "section_angle": "the largest angle of a beam's section (rad)",
 }
+# by the order of the slopes that the coupling of a beam counts: up to where it holds (deflection over length, rad)
+BENDING_RANGES = {1: (0.1, 0.2), 2: (0.1, 0.2), 4: (0.25, 0.4)}
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,16 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             WARNING if drift <= WIDE_OPEN else WRONG,
             f"loops or attitudes have drifted by {drift:.2g} of the model's size; give a smaller rtol or step",
         )
-    for key, (limit, words) in BENDING.items():
+    order = int(audit.get("coupling_order", 2))
+    for (key, words), limit in zip(BENDING.items(), BENDING_RANGES[order], strict=True):
         if audit.get(key, 0.0) > limit:
+            hint = (
+                "divide the beam into shorter ones, joined by fixed joints"
+                if order == max(BENDING_RANGES)
+                else 'take coupling = "fourth-order"'
+            )
             yield Diagnostic(
-                WARNING, f"{words} reached {audit[key]:.3g}; the theory of small bending holds up to about {limit}"
+                WARNING, f"{words} reached {audit[key]:.3g}; its coupling holds up to about {limit}: {hint}"
             )
 
 

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams import uniform_modes, varying_modes
-from pliant.beams.polynomials import polynomial
+from pliant.beams.polynomials import axial_polynomial, polynomial
+from pliant.beams.sampled import sampled_axial, sampled_bending
 from pliant.beams.shapes import PieceShape, Shape, SineShape, WaveShape, normalised
 from pliant.beams.uniform_modes import EndLoads, UniformBeam
 from pliant.beams.varying_modes import VaryingBeam
-from pliant.model.flexible import Beam, Bending, TaperedSection, mode_numbers
+from pliant.model.flexible import AxialShapes, Beam, Bending, TaperedSection
 from pliant.model.sections import BeamValues, beam_values, breakpoints, material_values, section_values
 
 Array = NDArray[np.float64]
@@ -45,15 +46,22 @@ def beam_shapes(beam: Beam) -> BeamShapes:
     """The shapes that the beam asks for; the last ones are kept."""
     y = [mode.shape for mode in bending_modes(beam, "y")]
     z = [mode.shape for mode in bending_modes(beam, "z")]
-    stretch, torsion = mode_numbers(beam.stretch), mode_numbers(beam.torsion)
     bent = [number for plane in (beam.bending_y, beam.bending_z) if plane is not None for number in plane.numbers]
     return BeamShapes(
         tuple(y),
         tuple(z),
-        tuple(SineShape(beam.length, number) for number in stretch),
-        tuple(SineShape(beam.length, number) for number in torsion),
-        max([0, *bent, *stretch, *torsion]),
+        axial_shapes(beam.length, beam.stretch),
+        axial_shapes(beam.length, beam.torsion),
+        max([0, *bent, *beam.stretch.numbers, *beam.torsion.numbers]),
     )
+
+
+def axial_shapes(length: float, axial: AxialShapes) -> tuple[Shape, ...]:
+    """Of stretch or torsion."""
+    if axial.samples is not None:
+        return tuple(sampled_axial(length, axial.samples, number) for number in axial.numbers)
+    make = axial_polynomial if axial.family == "polynomials" else SineShape
+    return tuple(make(length, number) for number in axial.numbers)
 
 
 def bending_modes(beam: Beam, plane: Plane) -> list[BendingMode]:
@@ -61,8 +69,11 @@ def bending_modes(beam: Beam, plane: Plane) -> list[BendingMode]:
     bending = beam.bending_y if plane == "y" else beam.bending_z
     if bending is None or not bending.numbers:
         return []
+    if bending.samples is not None:
+        return [BendingMode(sampled_bending(beam.length, bending.samples, n), None) for n in bending.numbers]
     if bending.family == "polynomials":
-        return [BendingMode(polynomial(beam.length, number), None) for number in bending.numbers]
+        shear = _mean_shear(beam, plane)
+        return [BendingMode(polynomial(beam.length, number, shear), None) for number in bending.numbers]
     section = beam.section if beam.shapes_from is None else beam.shapes_from.section
     found = (_varying if isinstance(section, TaperedSection) else _uniform)(beam, bending, plane)
     seen = [_from_hub(shape) if bending.hub_inertia is not None else shape for _, shape in found]
@@ -95,6 +106,14 @@ def _plane_values(beam: Beam, plane: Plane, x: Array) -> _Plane:
     if plane == "y":
         return _Plane(values.mass, values.bend_y, values.shear_y, values.mass * section.moment_z / section.area)
     return _Plane(values.mass, values.bend_z, values.shear_z, values.mass * section.moment_y / section.area)
+
+
+def _mean_shear(beam: Beam, plane: Plane) -> float:
+    """EI / (kGA length^2), the mean along the beam; 0 without shear."""
+    if not beam.has_shear:
+        return 0.0
+    values = _plane_values(beam, plane, np.linspace(0.0, beam.length, 33))
+    return float(np.mean(values.bend / values.shear)) / beam.length**2
 
 
 def _ends(bending: Bending) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.damping import damping_matrix
 from pliant.beams.families import BeamShapes, beam_shapes
+from pliant.beams.fourth_order import Stations, section_shares, slope_products, stations
 from pliant.beams.sampling import Samples, quadratic, sample, shortening
 from pliant.model.flexible import Beam
 
@@ -27,6 +28,7 @@ class PointValues(NamedTuple):
     phi: Array  # of the translating modes
     theta: Array  # section angles (bx, by, bz) per coordinate, (3, m)
     H: Array  # shortening, (bending, bending); zero when linear
+    share: Array  # of every station in the fourth order of the shortening; none at lower orders
 
 
 class BodyTables(NamedTuple):
@@ -46,6 +48,10 @@ class BodyTables(NamedTuple):
     Jr2: Array  # .. of the modes, (m, m)
     K: Array  # stiffness, (m, m)
     D: Array  # damping, (m, m)
+    stations: Stations  # where slopes are taken to the fourth order; none at lower orders
+    is_stiffened: bool  # geometric stiffness by two solves
+    Hm: Array  # int H dm and int x H dm, (bending, bending); zero unless stiffened
+    H1: Array
     tip: PointValues
 
     @property
@@ -67,7 +73,8 @@ def body_tables(beam: Beam) -> BodyTables:
     """All tables of a beam; the last ones are kept."""
     shapes = beam_shapes(beam)
     s = sample(beam, shapes)
-    Q, psi = _shortening_functions(beam, shapes, s)
+    H = _shortening(beam, shapes, s.x)
+    Q, psi = _shortening_functions(beam, shapes, s, H)
     phi = np.vstack([s.phi, psi])
     axis = np.concatenate([s.axis, np.zeros(len(psi), dtype=np.int64)])
     Jr, Jr1, Jr2 = _rotary(beam, s)
@@ -91,6 +98,10 @@ def body_tables(beam: Beam) -> BodyTables:
         Jr2=Jr2,
         K=K,
         D=damping_matrix(beam, s, K, modal_mass(s.axis, P, Jr2)),
+        stations=stations(beam, shapes, s, psi),
+        is_stiffened=beam.is_stiffened,
+        Hm=np.einsum("q,qij->ij", s.dm, H),
+        H1=np.einsum("q,qij->ij", s.dm * s.x, H),
         tip=point_values(beam, shapes, beam.length),
     )
 
@@ -119,25 +130,30 @@ def values_at(beam: Beam, shapes: BeamShapes, x: Array) -> list[PointValues]:
     for k, value in enumerate(y):
         theta[:, 2, k] = value.rotation
     phi = np.array([value.y for value in (*y, *z, *stretch)]).reshape(ny + nz + nx, len(x)).T
-    H = np.zeros((len(x), ny + nz, ny + nz))
-    if beam.coupling == "high-order":
-        H = shortening(beam, shapes, x)
     positions = np.column_stack([x, np.zeros((len(x), 2))])
-    return [PointValues(*values) for values in zip(positions, phi, theta, H, strict=True)]
+    H, shares = _shortening(beam, shapes, x), section_shares(beam, shapes, x)
+    return [PointValues(*values) for values in zip(positions, phi, theta, H, shares, strict=True)]
 
 
-def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples) -> tuple[Array, Array]:
-    """Q (R, bending, bending) and psi (R, places): the singular vectors of H over the mass."""
+def _shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
+    """H(x), (places, bending, bending); zero where there is none."""
     n = len(shapes.y) + len(shapes.z)
-    if beam.coupling == "linear" or not n:
+    return np.zeros((len(x), n, n)) if beam.coupling == "linear" or not n else shortening(beam, shapes, x)
+
+
+def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) -> tuple[Array, Array]:
+    """Q (R, bending, bending) and psi (R, places): the singular vectors of H over the mass."""
+    n = H.shape[1]
+    if beam.coupling in ("linear", "stiffened") or not n:
         return np.zeros((0, n, n)), np.zeros((0, len(s.x)))
     root = np.sqrt(s.dm)
     rows, columns = np.tril_indices(n)
-    H = shortening(beam, shapes, s.x)
-    U, sigma, V = np.linalg.svd(root[:, None] * H[:, rows, columns], full_matrices=False)
+    second = root[:, None] * H[:, rows, columns]
+    fourth = root[:, None] * slope_products(beam, shapes, s.x)
+    U, sigma, V = np.linalg.svd(np.hstack([second, fourth]), full_matrices=False)
     kept = sigma > SMALLEST * sigma[0]
     Q = np.zeros((int(kept.sum()), n, n))
-    Q[:, rows, columns] = Q[:, columns, rows] = sigma[kept, None] * V[kept]
+    Q[:, rows, columns] = Q[:, columns, rows] = sigma[kept, None] * V[kept, : len(rows)]
     return Q, U[:, kept].T / root
 
 

@@ -34,7 +34,7 @@ class Samples(NamedTuple):
 
 def sample(beam: Beam, shapes: BeamShapes) -> Samples:
     """Gauss-Legendre with more than the 4 n + 16 points per smooth piece that products of two shapes need."""
-    xi, w = gauss(_breaks(beam), 8 * shapes.highest + 24)
+    xi, w = gauss(smooth_pieces(beam), 8 * shapes.highest + 24)
     x = np.concatenate([beam.length * xi, [one.x for one in beam.point_masses]])
     weights = np.concatenate([beam.length * w, np.zeros(len(beam.point_masses))])
     values = beam_values(beam, x)
@@ -69,7 +69,7 @@ def _rigidity(v: BeamValues) -> Array:
 def shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
     """H_jl(x) = int_0^x (y_j' y_l' + z_j' z_l'), (places, bending, bending)."""
     grid = np.linspace(0, beam.length, 4 * shapes.highest + 9)
-    edges = np.unique(np.concatenate([beam.length * np.array(_breaks(beam)), grid, x]))
+    edges = np.unique(np.concatenate([beam.length * np.array(smooth_pieces(beam)), grid, x]))
     t, w = legendre.leggauss(INNER_POINTS)
     half = 0.5 * np.diff(edges)[:, None]
     places = (edges[:-1, None] + half * (t + 1)).ravel()
@@ -82,11 +82,15 @@ def shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
     return np.asarray(H[np.searchsorted(edges, x)])
 
 
-def _breaks(beam: Beam) -> tuple[float, ...]:
+def smooth_pieces(beam: Beam) -> tuple[float, ...]:
     """Fractions of the length between which beam and shapes are smooth."""
     ends = breakpoints(beam.section)
     if beam.shapes_from is not None:
         ends = np.union1d(ends, breakpoints(beam.shapes_from.section))
+    families = (beam.bending_y, beam.bending_z, beam.stretch, beam.torsion)
+    for samples in (family.samples for family in families if family is not None):
+        if samples is not None:
+            ends = np.union1d(ends, samples.at)
     return tuple(ends.tolist())
 
 

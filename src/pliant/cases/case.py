@@ -93,6 +93,7 @@ class Variant:
 
     settings: dict[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)
+    may_fail: bool = False  # that it breaks down is part of what is shown
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,8 @@ def _refined_peak(result: Result, size_at: Callable[[Any], Any]) -> float:
 
 MODULES = (
     "falling_chain",
+    "spin_up",
+    "flexible_double_pendulum",
     "bouncing_ball",
     "sliding_block",
     "two_link_arm",

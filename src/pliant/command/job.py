@@ -170,7 +170,8 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     findings = case.compare_variants(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
-    reasons = tuple(f"{label} {result.reason}" for label, result in results.items() if not result.is_ok)
+    failed = {label: result for label, result in results.items() if not result.is_ok and not variants[label].may_fail}
+    reasons = tuple(f"{label} {result.reason}" for label, result in failed.items())
     heard = tuple(f"{label}: {words}" for label in others for words in results[label].warnings)
     outcome = Outcome(job, results[first], figures, findings, reasons, heard)
     _write(outcome, results)

@@ -42,6 +42,10 @@ from pliant.system.work import Work, new_work
 
 Array = NDArray[np.float64]
 NOTHING = np.zeros(0)
+NO_INVERSE = (
+    'beams with coupling = "stiffened" have no inverse dynamics: their stiffness follows from a first solve for the '
+    'accelerations; take coupling = "high-order"'
+)
 ON_PLANE = 1e-12  # of the model's size: rounding of a start on a plane
 
 
@@ -119,9 +123,14 @@ class Prepared:
                 f"model {model.name!r} was changed after it was made; make another, such as with dataclasses.replace"
             )
         self._q_shape, self._v_shape, self._M_shape = (n_q,), (n_v,), (n_v, n_v)
+        self._is_stiffened = model.is_stiffened
         self._wrenches = np.empty((len(self.system.bodies), 6))
         calls = self.work.calls[0]
         calls.formulation, calls.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
+        if model.is_stiffened:
+            from pliant.kernels.flexible import stiffening
+
+            calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         calls.open_formulation = calls.formulation
         if model.loops or len(self.work.stick):
@@ -172,6 +181,8 @@ class Prepared:
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array, t: float = 0.0, out: Array | None = None) -> Array:
         """tau of an acceleration; in out, if given."""
+        if self._is_stiffened:
+            raise ModelError(NO_INVERSE)
         if self.unchecked:
             tau = np.empty(len(v)) if out is None else out
             self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches)

@@ -47,6 +47,7 @@ HALVES = (
             "friction_check",
             "formulations.gibbs_appell",
             "formulations.lagrange",
+            "integrators.adams",
             "integrators.radau",
             "integrators.generalised_alpha",
         ),

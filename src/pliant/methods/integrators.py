@@ -44,6 +44,11 @@ class Integrator(Method):
         """Of the alpha family, None of others."""
         return None
 
+    @property
+    def highest_order(self) -> int | None:
+        """Of methods with variable order, None of others."""
+        return None
+
 
 @dataclass(frozen=True)
 class RungeKutta(Integrator):
@@ -99,6 +104,23 @@ class Rk4(RungeKutta):
     supports: ClassVar[frozenset[str]] = FIXED
     cost: ClassVar[str] = "4 evaluations a step, 1 more for dense output"
     reference: ClassVar[str] = "kutta1901"
+
+
+@dataclass(frozen=True)
+class Adams(Integrator):
+    name: ClassVar[str] = "adams"
+    summary: ClassVar[str] = "Adams-Bashforth-Moulton, predictor and corrector, variable order up to max_order"
+    kind: ClassVar[str] = "explicit"
+    module: ClassVar[str] = "pliant.kernels.integrators.adams"
+    supports: ClassVar[frozenset[str]] = ADAPTIVE
+    cost: ClassVar[str] = "2 evaluations a step, whatever the order; begins anew after every event"
+    reference: ClassVar[str] = "shampine1975"
+
+    max_order: int = parameter(12, "highest order of the predictor of adams", low=1, high=12, is_whole=True)
+
+    @property
+    def highest_order(self) -> int:
+        return self.max_order
 
 
 @dataclass(frozen=True)
@@ -173,4 +195,4 @@ class Newmark(AlphaMethod):
         return AlphaCoefficients(0.0, 0.0, self.beta, self.gamma)
 
 
-INTEGRATORS: tuple[type[Integrator], ...] = (Dop853, Dopri5, Rkf45, Rk4, Radau, GeneralisedAlpha, HHT, Newmark)
+INTEGRATORS: tuple[type[Integrator], ...] = (Dop853, Dopri5, Rkf45, Rk4, Adams, Radau, GeneralisedAlpha, HHT, Newmark)

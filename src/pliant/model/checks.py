@@ -12,6 +12,7 @@ import numpy as np
 from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
 from pliant.model.contact_points import contact_points
 from pliant.model.flexible import NO_FIBRE, Beam
+from pliant.model.friction_laws import Friction
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
 from pliant.model.tree import find_frame, stays_in_plane
@@ -202,6 +203,25 @@ def _loop_problems(model: Model) -> Iterator[str]:
 # beams: where they are held, and places on them
 
 
+def _stiffened_problems(model: Model) -> Iterator[str]:
+    """Forces that the first of two solves does not know would be missing in the geometric stiffness."""
+    if not model.is_stiffened:
+        return
+    frictions = [("contact", one.name, [one.friction]) for one in model.contacts]
+    frictions += [("joint", joint.name, list(joint.each("friction"))) for joint in model.joints]
+    found = [f"loop '{loop.name}'" for loop in model.loops]
+    found += [f"friction that sticks in {what} '{name}'" for what, name, laws in frictions if _sticks(laws)]
+    if found:
+        yield (
+            f'coupling = "stiffened" has no place for the forces of {listed(found)}, which are found together with '
+            'the accelerations; take coupling = "high-order"'
+        )
+
+
+def _sticks(laws: Iterable[Any]) -> bool:
+    return any(isinstance(law, Friction) and law.sticks() for law in laws)
+
+
 def _beam_problems(model: Model) -> Iterator[str]:
     carrying = {link.parent for link in model.links}
     for i, link in enumerate(model.links):
@@ -358,6 +378,6 @@ STAGES: tuple[tuple[Check, ...], ...] = (
     (_name_problems,),
     (_reference_problems,),
     (_tree_problems,),
-    (_beam_problems, _contact_problems, _loop_problems),
+    (_beam_problems, _contact_problems, _loop_problems, _stiffened_problems),
     (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
 )

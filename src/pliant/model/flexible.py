@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -22,6 +23,11 @@ MAX_MODES = 200  # the highest mode of a family: enough for any beam, few enough
 
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
+
+# linear: none; stiffened: a geometric stiffness of first order; high-order: the beam gets shorter by bending;
+# fourth-order: shortening, section angles and bending energy to the fourth order of the slopes
+Coupling = Literal["high-order", "linear", "stiffened", "fourth-order"]
+COUPLINGS: tuple[str, ...] = get_args(Coupling)
 
 
 @described
@@ -142,7 +148,7 @@ def _taper_problems(taper: TaperedSection) -> Iterator[str]:
         return
     if len(taper.at) != len(taper.sections):
         yield f"{len(taper.sections)} sections but {len(taper.at)} places in `at`; give one place per section"
-    elif taper.at[0] != 0 or taper.at[-1] != 1 or any(b <= a for a, b in zip(taper.at, taper.at[1:], strict=False)):
+    elif taper.at[0] != 0 or taper.at[-1] != 1 or any(b <= a for a, b in pairwise(taper.at)):
         yield f"at {shown(taper.at)} must rise from 0 (inboard end) to 1 (outboard end)"
 
 
@@ -184,17 +190,79 @@ def mode_numbers(modes: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 @described
+class SampledShapes:
+    """Shapes by their values along the beam, joined by cubic splines; held at the start: the first value is 0."""
+
+    at: Annotated[tuple[Number, ...], Field(min_length=4)]  # places as fractions of the length, from 0 to 1
+    values: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]  # one row per shape, one value per place
+    rotations: tuple[tuple[Number, ...], ...] | None = None  # of the sections [1/m], of beams with shear; as values
+
+    def __post_init__(self) -> None:
+        refuse(_sample_problems(self))
+
+
+def _sample_problems(samples: SampledShapes) -> Iterator[str]:
+    at = samples.at
+    if at[0] != 0 or at[-1] != 1 or any(b <= a for a, b in pairwise(at)):
+        yield f"at {shown(at)} must rise from 0 (inboard end) to 1 (outboard end)"
+    tables = {"values": samples.values} | ({"rotations": samples.rotations} if samples.rotations is not None else {})
+    for name, rows in tables.items():
+        if len(rows) != len(samples.values):
+            yield f"{name}: {len(rows)} shapes, but {len(samples.values)} in values; give one row per shape"
+        for k, row in enumerate(rows):
+            if len(row) != len(at):
+                yield f"{name}[{k}]: {len(row)} numbers for {len(at)} places; give one per place"
+            elif row[0] != 0:
+                yield f"{name}[{k}] begins with {row[0]:g}; the beam is held at its start: give 0 there"
+    if all(len(row) == len(at) for row in samples.values):
+        rank = np.linalg.matrix_rank(np.array(samples.values))
+        if rank < len(samples.values):
+            yield f"values: only {rank} of {len(samples.values)} shapes are independent; leave out those that are sums"
+
+
+def _family_problems(family: str, modes: int | tuple[int, ...], samples: SampledShapes | None) -> Iterator[str]:
+    """Whether samples are given exactly where they are used."""
+    if (family == "samples") != (samples is not None):
+        yield 'give samples together with family = "samples", or leave out both'
+    elif samples is not None and max(mode_numbers(modes), default=0) > len(samples.values):
+        yield f"modes {shown(modes)}: samples has {len(samples.values)} shapes; give numbers of these"
+    elif samples is not None and isinstance(modes, int) and modes < len(samples.values):
+        yield f"modes {modes}: samples has {len(samples.values)} shapes; give modes = {len(samples.values)}, or a list"
+
+
+@described
+class AxialShapes:
+    """The shapes of stretch or torsion, held at the start.
+
+    sines: sin((2j - 1) pi x / 2 length), j = 1, 2, ..; polynomials: xi P_j(2 xi - 1), xi = x / length, j = 0, 1, .."""
+
+    modes: Modes = 1  # how many from the first on, or their numbers
+    family: Literal["sines", "polynomials", "samples"] = "sines"  # of shapes
+    samples: SampledShapes | None = None  # of family samples
+
+    def __post_init__(self) -> None:
+        refuse(_family_problems(self.family, self.modes, self.samples))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of the shapes, from 1."""
+        return mode_numbers(self.modes)
+
+
+@described
 class Bending:
     """The shapes of one bending plane.
 
     modes: exact vibration modes for the ends (s supported, c clamped, f free; first the inboard end), counted from 1;
     motions as a rigid body are left out. Loads at the ends change the modes only: their inertia in the motion is that
     of the bodies there. With hub_inertia the modes are those of hub and beam turning freely, seen from the hub.
-    polynomials: xi^2 P_j(2 xi - 1), j = 0, 1, .., clamped at the start, whatever happens at the end."""
+    polynomials: xi^2 P_j(2 xi - 1), j = 0, 1, .., clamped at the start, whatever happens at the end; with shear the
+    deflection has what the shear force of this bending adds. samples: shapes by their values, clamped at the start."""
 
     modes: Modes = 1  # how many from the first on, or their numbers
     ends: Ends = "cf"  # of the modes
-    family: Literal["modes", "polynomials"] = "modes"  # of shapes
+    family: Literal["modes", "polynomials", "samples"] = "modes"  # of shapes
+    samples: SampledShapes | None = None  # of family samples
     normalise: Literal["auto", "max", "tip"] = "auto"  # tip or largest value 1; auto: tip if it is free and bare
     tip_mass: NonNegative = 0.0  # that loads the modes [kg]
     tip_inertia: NonNegative = 0.0  # that loads the modes [kg m^2]
@@ -235,8 +303,9 @@ def _bending_problems(bending: Bending) -> Iterator[str]:
         yield f'tip_inertia does nothing at a clamped end (ends "{bending.ends}"); give a pair ending in f or s'
     if bending.hub_inertia is not None and start != "c":
         yield f'hub_inertia needs a start clamped to the hub, not ends "{bending.ends}"; give a pair starting with c'
-    if bending.family == "polynomials" and (bending.ends != "cf" or bending.is_loaded):
-        yield 'polynomials know no ends and no loads; leave them out, or give family = "modes"'
+    if bending.family != "modes" and (bending.ends != "cf" or bending.is_loaded):
+        yield f'{bending.family} know no ends and no loads; leave them out, or give family = "modes"'
+    yield from _family_problems(bending.family, bending.modes, bending.samples)
 
 
 def _bending(value: Any) -> Any:
@@ -246,6 +315,8 @@ def _bending(value: Any) -> Any:
 
 
 Plane = Annotated[Bending, BeforeValidator(_bending, json_schema_input_type=Modes | Bending)]
+Axial = Annotated[AxialShapes, BeforeValidator(_bending, json_schema_input_type=Modes | AxialShapes)]
+NO_SHAPES = AxialShapes(0)
 
 
 @described
@@ -287,10 +358,10 @@ class Beam:
     section: Section  # constant or tapered
     bending_y: Plane | None = None  # shapes in the x-y plane, or just how many
     bending_z: Plane | None = None  # shapes in the x-z plane, or just how many
-    stretch: Modes = 0  # sin((2j - 1) pi x / 2 length): how many, or their numbers
-    torsion: Modes = 0  # the same
+    stretch: Axial = NO_SHAPES  # shapes along the axis, or just how many sines
+    torsion: Axial = NO_SHAPES  # the same of the angle about it
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
-    coupling: Literal["high-order", "linear"] = "high-order"  # with or without shortening by bending
+    coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
     damping: Damping = Damping()  # of the material and the air
     point_masses: tuple[PointMass, ...] = ()  # on the axis
@@ -309,7 +380,7 @@ class Beam:
     def families(self) -> tuple[int, int, int, int]:
         """How many modal coordinates: bending y, bending z, stretch, torsion."""
         y, z = (len(plane.numbers) if plane is not None else 0 for plane in (self.bending_y, self.bending_z))
-        return y, z, len(mode_numbers(self.stretch)), len(mode_numbers(self.torsion))
+        return y, z, len(self.stretch.numbers), len(self.torsion.numbers)
 
     @property
     def n_modes(self) -> int:
@@ -355,6 +426,16 @@ class Beam:
         return any(plane is not None and plane.is_free_at_start for plane in (self.bending_y, self.bending_z))
 
     @property
+    def coupling_order(self) -> int:
+        """Of the slopes that its coupling counts."""
+        return {"linear": 1, "stiffened": 2, "high-order": 2, "fourth-order": 4}[self.coupling]
+
+    @property
+    def is_stiffened(self) -> bool:
+        """Whether it has a geometric stiffness that takes two solves."""
+        return self.coupling == "stiffened" and (self.bending_y is not None or self.bending_z is not None)
+
+    @property
     def has_polar_inertia(self) -> bool:
         """Whether its sections resist torsion by inertia of their own."""
         return self.rotary == "section" and (self.rotary_inertia is None or self.rotary_inertia[0] > 0)
@@ -381,5 +462,6 @@ def _beam_problems(beam: Beam) -> Iterator[str]:
     if beam.rotary_inertia is not None and min(beam.rotary_inertia) < 0:
         yield f"rotary_inertia {shown(beam.rotary_inertia)} has a negative moment; give 0 or more about x, y and z"
     for plane in (beam.bending_y, beam.bending_z):
-        if plane is not None and plane.family == "polynomials" and beam.has_shear:
-            yield 'polynomials have no shear; give theory = "euler-bernoulli", or family = "modes"'
+        if plane is not None and plane.samples is not None and beam.has_shear != (plane.samples.rotations is not None):
+            wanted = "needs" if beam.has_shear else "has no use for"
+            yield f'theory = "{beam.theory}" {wanted} rotations of its sampled shapes; change one of the two'

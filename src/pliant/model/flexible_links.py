@@ -12,7 +12,7 @@ from pydantic import Field, Tag
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
-from pliant.model.flexible import Beam, Damping, Material, Modes, Plane, Section
+from pliant.model.flexible import NO_SHAPES, Axial, Beam, Coupling, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
@@ -42,10 +42,10 @@ class FlexibleLink:
     remainder: Literal["root", "tip"] = "root"  # which end carries what the beam does not have
     bending_y: Plane | None = None  # shapes in the beam's x-y plane
     bending_z: Plane | None = None  # shapes in its x-z plane
-    stretch: Modes = 0  # how many, or their numbers
-    torsion: Modes = 0  # the same
+    stretch: Axial = NO_SHAPES  # shapes along the axis, or just how many sines
+    torsion: Axial = NO_SHAPES  # the same of the angle about it
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
-    coupling: Literal["high-order", "linear"] = "high-order"  # with or without shortening by bending
+    coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
     damping: Annotated[Damping, Field()] = Damping()  # of the material and the air
 

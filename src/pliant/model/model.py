@@ -223,6 +223,11 @@ class Model:
         return any(link.body.n_modes for link in self.links)
 
     @property
+    def is_stiffened(self) -> bool:
+        """Whether some beam has a geometric stiffness that takes two solves."""
+        return any(beam.is_stiffened for beam in self.beams)
+
+    @property
     def q0(self) -> NDArray[np.float64]:
         """Start coordinates (n_q,); quaternions made unit."""
         q = np.array([x for link in self.links for x in (*link.joint.start, *link.body.start)], dtype=float)

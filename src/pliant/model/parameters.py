@@ -24,6 +24,7 @@ class Parameter:
     name: str = ""
     default: Any = None
     is_needed: bool = False  # it has no default
+    is_whole: bool = False  # a whole number
 
     def checked(self, value: Any, where: str) -> Any:
         """The value as the method takes it, or a message."""
@@ -41,11 +42,17 @@ class Parameter:
                 number = float(value)
             except Exception:  # what a caller's objects do when they shall become a number
                 number = math.nan
+            if self.is_whole and number != round(number, 0):
+                number = math.nan
             if (self.low < number if self.is_open else self.low <= number) and number <= self.high < math.inf:
-                return number
+                return int(number) if self.is_whole else number
             if self.high == math.inf and self.low <= number < math.inf and not (self.is_open and number == self.low):
                 return number
-        raise ModelError(f"{where}: {quoted(value)} found; give a number {self.range_words} ({self.words})")
+        raise ModelError(f"{where}: {quoted(value)} found; give a {self.kind} {self.range_words} ({self.words})")
+
+    @property
+    def kind(self) -> str:
+        return "whole number" if self.is_whole else "number"
 
     @property
     def range_words(self) -> str:

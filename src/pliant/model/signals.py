@@ -85,6 +85,23 @@ class Cycloid(_Algebra):
 
 
 @described
+class SpeedChange(_Algebra):
+    """The rate goes from `before` to `after` like a cycloid: spin-up of a hub. Before and after, the rate is constant.
+
+    The value at `start` is `offset`."""
+
+    start: Number  # [s]
+    end: Number  # [s]
+    after: Number = 1.0  # rate afterwards
+    before: Number = 0.0  # rate until then
+    offset: Number = 0.0  # value at start
+    kind: Literal["speed-change"] = "speed-change"  # of signal
+
+    def __post_init__(self) -> None:
+        _check_order(self.start, self.end)
+
+
+@described
 class Sine(_Algebra):
     """offset + amplitude sin(omega t + phase)."""
 
@@ -174,7 +191,7 @@ def _check_order(start: float, end: float) -> None:
         raise ValueError(f"end {end} s is not after start {start} s; give an end later than the start")
 
 
-SIGNAL_KINDS = (Constant, Step, Ramp, Cycloid, Sine, Chirp, Table, Sum, Product)
+SIGNAL_KINDS = (Constant, Step, Ramp, Cycloid, SpeedChange, Sine, Chirp, Table, Sum, Product)
 
 
 def _as_signal(value: Any) -> Any:
@@ -188,7 +205,7 @@ def _as_signal(value: Any) -> Any:
 
 
 _Signal = Annotated[
-    Constant | Step | Ramp | Cycloid | Sine | Chirp | Table | Sum | Product,
+    Constant | Step | Ramp | Cycloid | SpeedChange | Sine | Chirp | Table | Sum | Product,
     Field(discriminator="kind"),
 ]
 Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import Batch, as_rows
-from pliant.engine.prepared import Energy, Momentum, Prepared, prepare
+from pliant.engine.prepared import NO_INVERSE, Energy, Momentum, Prepared, prepare
 from pliant.engine.threads import over_rows
 from pliant.errors import ModelError
 from pliant.mechanisms.motion import loop_wrenches, motor_forces
@@ -94,6 +94,8 @@ def inverse_dynamics(
     Of a model with loops: at `motors` alone (joints by name; default: those that have a motor), see motor_forces.
     Points and joints that stick push with the force that holds them without tau."""
     batch, times, rows = as_rows(model, t, q=q, v=v, vdot=vdot)
+    if model.is_stiffened:
+        raise ModelError(NO_INVERSE)
     if model.loops:
         each = zip(rows["q"], rows["v"], rows["vdot"], times, strict=True)
         found = [motor_forces(model, x, u, a, motors=motors, t=float(at)).tau for x, u, a, at in each]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.bending_range import largest_bending
+from pliant.diagnostics import BENDING_RANGES
 from pliant.engine.prepared import Prepared
 from pliant.mechanisms.constraints import Loops
 from pliant.model.flexible import Beam
@@ -39,11 +40,18 @@ def audit_run(
     if len(handle.system.frictions):
         audit |= _friction(handle, t, y, inputs, phases)
     bent = [(link.body, q[:, link.q_modes]) for link in handle.model.links if isinstance(link.body, Beam)]
-    bending = [largest_bending(beam, d) for beam, d in bent if beam.n_modes]
+    bending = [(*largest_bending(beam, d), beam.coupling_order) for beam, d in bent if beam.n_modes]
     if bending:
-        audit["deflection_ratio"] = max(ratio for ratio, _ in bending)
-        audit["section_angle"] = max(angle for _, angle in bending)
+        # of the beam that is farthest out of its range
+        found = max(bending, key=_range_used)
+        audit["deflection_ratio"], audit["section_angle"], audit["coupling_order"] = found
     return audit
+
+
+def _range_used(bending: tuple[float, float, int]) -> float:
+    """How far a beam bends, over how far its coupling holds."""
+    *found, order = bending
+    return max(value / limit for value, limit in zip(found, BENDING_RANGES[order], strict=True))
 
 
 def energy_scale(handle: Prepared, q: Array, atol: Array, energy: dict[str, Array]) -> float:

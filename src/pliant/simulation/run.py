@@ -150,7 +150,7 @@ def _scheme(integrator: Integrator) -> Scheme:
     from pliant.kernels.integrators import tableaus
 
     step, interpolant = _jit.address(integrator.load()), _jit.address(integrator.load("interpolate"))
-    return Scheme(tableaus.TABLEAUS[integrator.name], step, interpolant)
+    return Scheme(tableaus.with_order(integrator.name, integrator.highest_order), step, interpolant)
 
 
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:

@@ -58,11 +58,15 @@ class FlexibleRows:
             "n_3": n_b + n_x,
             "n_r": n_r,
             "M": M,
+            "n_k": len(t.stations.slope),
+            "is_stiffened": t.is_stiffened,
         }
         constants = {"C1": t.C1, "X1": t.X1, "P": t.P, "Q": t.Q, "Jr1": t.Jr1.T, "Jr2": t.Jr2, "K": t.K, "Dm": t.D}
+        constants |= {"slope": t.stations.slope, "bend": t.stations.bend, "share": t.stations.share}
+        constants |= {"Hm": t.Hm, "H1": t.H1}
         row |= {name: self._store(value) for name, value in constants.items()}
         sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}
-        sizes |= {"rd": 6 * m, "dd": m * m, "pd": m, "p": 3 * M, "G": 12 * m, "Y": 6 * m, "y": m}
+        sizes |= {"rd": 6 * m, "dd": m * m, "pd": m, "p": 3 * M, "G": 12 * m, "stiffening": n_b, "Y": 6 * m, "y": m}
         row |= {name: self._reserve(size) for name, size in sizes.items()}
         self.flex_of[i] = len(self._flexes)
         self.tables[i] = t
@@ -100,6 +104,7 @@ class FlexibleRows:
                 point = points[row_of[key]]
                 point.flex, point.x = self.flex_of[i], here.position[0]
                 point.phi, point.H = self._store(here.phi), self._store(here.H)
+                point.share = self._store(here.share)
                 point.theta = self._store(here.theta.sum(axis=0))  # each mode rotates about one axis
                 point.Lambda = self._reserve(6 * beam.n_modes)
         return flexes, points, np.concatenate([np.zeros(0), *self._pool]), row_of

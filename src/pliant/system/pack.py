@@ -347,6 +347,7 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_be
         Power.FRICTION: any(contact.friction is not None for contact in model.contacts),
         Power.JOINT_FRICTION: any(link.joint.friction is not None for link in model.links),
         Power.LOOP: len(model.loops) > 0,
+        Power.STIFFENING: model.is_stiffened,
     }
     return [int(kind) for kind, does in occurs.items() if does]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.model.signals import Chirp, Constant, Cycloid, Product, Ramp, Sine, Step, Sum, Table
+from pliant.model.signals import Chirp, Constant, Cycloid, Product, Ramp, Sine, SpeedChange, Step, Sum, Table
 from pliant.system.tables import SignalKind
 
 
@@ -41,6 +41,10 @@ class SignalRows:
             self.kinks.update((signal.start, signal.end))
             kind = SignalKind.RAMP if isinstance(signal, Ramp) else SignalKind.CYCLOID
             return {"kind": kind, "a": signal.before, "b": signal.after, "c": signal.start, "d": signal.end}
+        if isinstance(signal, SpeedChange):
+            self.kinks.update((signal.start, signal.end))
+            values = {"a": signal.before, "b": signal.after, "c": signal.start, "d": signal.end, "e": signal.offset}
+            return {"kind": SignalKind.SPEED_CHANGE, **values}
         if isinstance(signal, Sine):
             return {
                 "kind": SignalKind.SINE,

@@ -36,6 +36,7 @@ class SignalKind(IntEnum):
     TABLE = 6
     SUM = 7  # of `count` earlier signals, listed in links
     PRODUCT = 8
+    SPEED_CHANGE = 9  # e at time c, its rate a until then, b from time d on, between them as CYCLOID
 
 
 class Power(IntEnum):
@@ -50,6 +51,7 @@ class Power(IntEnum):
     FRICTION = 6  # contacts, along the plane
     JOINT_FRICTION = 7
     LOOP = 8  # closed loops: what multipliers do, or the dampers of virtual springs
+    STIFFENING = 9  # geometric stiffness of stiffened beams, which belongs to no potential
 
 
 class Crossing(IntEnum):
@@ -175,6 +177,11 @@ FLEX = np.dtype(
         ("n_3", np.int64),  # n_b + stretch
         ("n_r", np.int64),
         ("M", np.int64),
+        ("n_k", np.int64),  # stations where slopes are taken to the fourth order, 0: coupling of lower order
+        (
+            "is_stiffened",
+            np.int64,
+        ),  # linear, with geometric stiffness by a second solve: kernels/flexible/stiffening.py
         ("first_point", np.int64),  # rows in points
         ("end_point", np.int64),
         # in shapes
@@ -186,6 +193,11 @@ FLEX = np.dtype(
         ("Jr2", np.int64),  # (m, m)
         ("K", np.int64),  # (m, m)
         ("Dm", np.int64),  # (m, m)
+        ("slope", np.int64),  # (n_k, n_b) of the bending modes at the stations
+        ("bend", np.int64),  # (n_k, n_b) their curvature, times sqrt(rigidity x weight of the station)
+        ("share", np.int64),  # (n_r, n_k) of a station in every shortening function
+        ("Hm", np.int64),  # (n_b, n_b) int H dm, and int x H dm; where is_stiffened
+        ("H1", np.int64),
         # in work.flex
         ("d", np.int64),  # (m) modal coordinates
         ("e", np.int64),  # (m) their rates
@@ -201,6 +213,7 @@ FLEX = np.dtype(
         ("pd", np.int64),  # (m) modal force
         ("p", np.int64),  # (M, 3) int phi s dm
         ("G", np.int64),  # (m, 12) int (dh/dd) h^T dm: 3x3, then 3; of the body, then with all it carries
+        ("stiffening", np.int64),  # (n_b) geometric stiffness force
         ("Y", np.int64),  # (m, 6) and (m): half solves of the articulated recursion
         ("y", np.int64),
     ],
@@ -215,6 +228,7 @@ POINT = np.dtype(
         ("phi", np.int64),  # in shapes (n_3): values of the translating modes
         ("theta", np.int64),  # in shapes (m): section angle per mode: bz of y, by of z, bx of torsion modes
         ("H", np.int64),  # in shapes (n_b, n_b): shortening up to x
+        ("share", np.int64),  # in shapes (n_k): of every station in the shortening up to x
         ("Lambda", np.int64),  # in work.flex (m, 6): velocity and angular velocity of the section per modal rate
     ],
     align=True,

@@ -66,6 +66,8 @@ POINT_WORK = np.dtype(
         ("w", np.float64, (3,)),  # angular velocity [rad/s]
         ("gv", np.float64, (3,)),  # acceleration left when those of the body and of its modes vanish [m/s^2]
         ("gw", np.float64, (3,)),  # [rad/s^2]
+        ("axial", np.float64),  # external force along the beam [N]; filled by gather.py
+        ("tension", np.float64),  # the same with what it carries; filled by kernels/flexible/stiffening.py
         # filled by accelerate_section
         ("a", np.float64, (3,)),  # acceleration minus gravity [m/s^2]
         ("al", np.float64, (3,)),  # angular acceleration [rad/s^2]
@@ -85,6 +87,7 @@ CALLS = np.dtype(
         # engine/prepared.py
         ("formulation", np.int64),  # ACCELERATION, of the closed mechanism where multipliers close it
         ("open_formulation", np.int64),  # ACCELERATION of the tree without loops
+        ("unstiffened", np.int64),  # the same without geometric stiffness, where a beam is stiffened
         ("respond", np.int64),  # RESPONSE of open_formulation
         ("solve", np.int64),  # ACCELERATION that adds the stick forces
         ("prepare", np.int64),  # STATE: kinematics and forces

@@ -34,6 +34,9 @@ from pliant.kernels.flexible.pool import (
     rotary_inertia,
     shortening,
     shortening_slope,
+    station_bend,
+    station_share,
+    station_slope,
     stiffness,
 )
 
@@ -63,6 +66,57 @@ def update_modal_state(system, work, f, q, v):
         flex[f.D + f.n_3 + r] = D
         flex[f.Dd + f.n_3 + r] = Dd
         flex[f.b + r] = b
+    for k in range(f.n_k):
+        add_fourth_order(f, shapes, flex, k)
+
+
+@kernel
+def slopes_at(f, shapes, flex, k):
+    """y' and z' at station k, and their rates."""
+    y, z, yd, zd = 0.0, 0.0, 0.0, 0.0
+    for j in range(f.n_y):
+        slope = station_slope(f, shapes, k, j)
+        y, yd = y + slope * modal_coordinate(f, flex, j), yd + slope * modal_rate(f, flex, j)
+    for j in range(f.n_y, f.n_b):
+        slope = station_slope(f, shapes, k, j)
+        z, zd = z + slope * modal_coordinate(f, flex, j), zd + slope * modal_rate(f, flex, j)
+    return y, z, yd, zd
+
+
+@kernel
+def fourth_order_shortening(y, z, yd, zd):
+    """(F18): (y'^2 + z'^2)^2 / 8; its derivatives by y' and z'; its rate, and its second rate while those of y' and z'
+    do not change."""
+    square = y * y + z * z
+    by_y, by_z = 0.5 * square * y, 0.5 * square * z
+    second = 0.5 * square * (yd * yd + zd * zd) + (y * yd + z * zd) ** 2
+    return 0.125 * square * square, by_y, by_z, by_y * yd + by_z * zd, second
+
+
+@kernel
+def add_fourth_order(f, shapes, flex, k):
+    """(F18): what station k adds to amplitudes of the shortening functions, their slopes, rates and second rates."""
+    y, z, yd, zd = slopes_at(f, shapes, flex, k)
+    value, by_y, by_z, rate, second = fourth_order_shortening(y, z, yd, zd)
+    for r in range(f.n_r):
+        share = station_share(f, shapes, r, k)
+        flex[f.D + f.n_3 + r] -= share * value
+        flex[f.Dd + f.n_3 + r] -= share * rate
+        flex[f.b + r] -= share * second
+        for j in range(f.n_b):
+            by = by_y if j < f.n_y else by_z
+            flex[f.U + r * f.n_b + j] += share * by * station_slope(f, shapes, k, j)
+
+
+@kernel
+def bends_at(f, shapes, flex, k):
+    """Curvatures in both planes at station k, each times sqrt(EI w)."""
+    y, z = 0.0, 0.0
+    for j in range(f.n_y):
+        y += station_bend(f, shapes, k, j) * modal_coordinate(f, flex, j)
+    for j in range(f.n_y, f.n_b):
+        z += station_bend(f, shapes, k, j) * modal_coordinate(f, flex, j)
+    return y, z
 
 
 @kernel
@@ -232,9 +286,13 @@ def modal_energy(f, flex):
 
 @kernel
 def strain_energy(f, shapes, flex):
-    """1/2 d^T K d. After update_modal_state."""
+    """1/2 d^T K d, and the fourth order of the slopes (F19). After update_modal_state."""
     total = 0.0
     for j in range(f.m):
         for l in range(f.m):
             total += 0.5 * stiffness(f, shapes, j, l) * modal_coordinate(f, flex, j) * modal_coordinate(f, flex, l)
+    for k in range(f.n_k):
+        slope_y, slope_z, _, _ = slopes_at(f, shapes, flex, k)
+        bend_y, bend_z = bends_at(f, shapes, flex, k)
+        total += 0.5 * (slope_y * bend_y + slope_z * bend_z) ** 2
     return total

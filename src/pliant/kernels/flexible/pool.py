@@ -51,6 +51,30 @@ def stiffness(f, shapes, j, l):
     return shapes[f.K + j * f.m + l]
 
 
+@kernel
+def damping(f, shapes, j, l):
+    """D_jl [N s/m]"""
+    return shapes[f.Dm + j * f.m + l]
+
+
+@kernel
+def station_slope(f, shapes, k, j):
+    """y_j' (z_j') at station k"""
+    return shapes[f.slope + k * f.n_b + j]
+
+
+@kernel
+def station_bend(f, shapes, k, j):
+    """Curvature of mode j at station k, times sqrt(EI w), w the station's weight in integrals over the length"""
+    return shapes[f.bend + k * f.n_b + j]
+
+
+@kernel
+def station_share(f, shapes, r, k):
+    """Share of station k in shortening function r [m]"""
+    return shapes[f.share + r * f.n_k + k]
+
+
 # --- modal state (F1) ---------------------------------------------------------------------------------------------
 
 
@@ -214,6 +238,20 @@ def add_mode_integral(f, flex, j, G, g):
     put(flex[at + 9 :], add(vec(flex[at + 9 :]), g))
 
 
+# --- geometric stiffness (F21) ---------------------------------------------------------------------------------------
+
+
+@kernel
+def stiffening(f, flex, j):
+    """Row j of -Kg d [N]"""
+    return flex[f.stiffening + j]
+
+
+@kernel
+def put_stiffening(f, flex, j, force):
+    flex[f.stiffening + j] = force
+
+
 # --- half solves of the articulated recursion (A2) --------------------------------------------------------------------
 
 
@@ -254,9 +292,22 @@ def shape_angle(point, shapes, j):
 
 
 @kernel
+def mean_shortening(f, shapes, j, l):
+    """int H_jl dm, and int x H_jl dm [kg, kg m]"""
+    at = j * f.n_b + l
+    return shapes[f.Hm + at], shapes[f.H1 + at]
+
+
+@kernel
 def shortening_at(f, point, shapes, j, l):
     """H_jl of the axis up to the section [1/m]"""
     return shapes[point.H + j * f.n_b + l]
+
+
+@kernel
+def section_share(point, shapes, k):
+    """Share of station k in the shortening up to the section [m]"""
+    return shapes[point.share + k]
 
 
 @kernel

@@ -8,6 +8,7 @@ import math
 
 from pliant.kernels._jit import kernel, routine
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, put, put_mat, scale, vec
+from pliant.kernels.flexible.body import fourth_order_shortening, slopes_at
 from pliant.kernels.flexible.pool import (
     modal_acceleration,
     modal_coordinate,
@@ -15,9 +16,11 @@ from pliant.kernels.flexible.pool import (
     modal_rate,
     put_section_mode,
     section_mode,
+    section_share,
     shape_angle,
     shape_value,
     shortening_at,
+    station_slope,
 )
 
 STILL = (0.0, 0.0, 0.0)
@@ -47,6 +50,19 @@ def section_angles(f, point, shapes, flex):
 
 
 @kernel
+def true_angles(f, angles, rates):
+    """(F20): angles of the section where their sums are the slopes -z', y' of the axis, by the third order of these;
+    derivatives (bz by y', bz by -z', by by -z'); rates, and second rates while those of the slopes do not change."""
+    (bx, y, z), (rx, ry, rz) = angles, rates
+    if f.n_k == 0:
+        return angles, (1.0, 0.0, 1.0), rates, (0.0, 0.0)
+    by_z, by_y, own = 1.0 + 0.5 * (z * z + y * y), z * y, 1.0 + 0.5 * y * y
+    true = (bx, y + y**3 / 6.0, z + z**3 / 6.0 + 0.5 * z * y * y)
+    second = (y * ry * ry, z * (rz * rz + ry * ry) + 2.0 * y * ry * rz)
+    return true, (by_z, by_y, own), (rx, own * ry, by_z * rz + by_y * ry), second
+
+
+@kernel
 def section_rotation(f, angles):
     """(F12): Rz Ry Rx, u and t; no trigonometry for families of modes that are absent."""
     cz, sz = math.cos(angles[2]), math.sin(angles[2])
@@ -62,16 +78,16 @@ def section_rotation(f, angles):
 
 
 @kernel
-def put_section_modes(f, point, shapes, flex, u, t):
-    """(F11, F12): columns of Lambda without shortening."""
+def put_section_modes(f, point, shapes, flex, u, t, slopes):
+    """(F11, F12): columns of Lambda without shortening. slopes: derivatives of the angles (F20)."""
+    bz_by_y, bz_by_z, by_by_z = slopes
     for j in range(f.n_y):
-        put_section_mode(
-            point, flex, j, (0.0, shape_value(point, shapes, j), 0.0), (0.0, 0.0, shape_angle(point, shapes, j))
-        )
+        angle = bz_by_y * shape_angle(point, shapes, j)
+        put_section_mode(point, flex, j, (0.0, shape_value(point, shapes, j), 0.0), (0.0, 0.0, angle))
     for j in range(f.n_y, f.n_b):
-        put_section_mode(
-            point, flex, j, (0.0, 0.0, shape_value(point, shapes, j)), scale(shape_angle(point, shapes, j), u)
-        )
+        angle = shape_angle(point, shapes, j)
+        angular = add(scale(by_by_z * angle, u), (0.0, 0.0, bz_by_z * angle))
+        put_section_mode(point, flex, j, (0.0, 0.0, shape_value(point, shapes, j)), angular)
     for j in range(f.n_b, f.n_3):
         put_section_mode(point, flex, j, (shape_value(point, shapes, j), 0.0, 0.0), STILL)
     for j in range(f.n_3, f.m):
@@ -99,6 +115,13 @@ def section_place(f, point, shapes, flex):
                 Hd, He = Hd + H * modal_coordinate(f, flex, l), He + H * modal_rate(f, flex, l)
             sx, dx, fall = sx - 0.5 * d * Hd, dx - e * Hd, fall - e * He
             flex[point.Lambda + 6 * j] = -Hd
+    for k in range(f.n_k):
+        y, z, yd, zd = slopes_at(f, shapes, flex, k)
+        value, by_y, by_z, rate, second = fourth_order_shortening(y, z, yd, zd)
+        share = section_share(point, shapes, k)
+        sx, dx, fall = sx - share * value, dx - share * rate, fall - share * second
+        for j in range(f.n_b):
+            flex[point.Lambda + 6 * j] -= share * (by_y if j < f.n_y else by_z) * station_slope(f, shapes, k, j)
     return (sx, sy, sz), (dx, dy, dz), fall
 
 
@@ -106,9 +129,10 @@ def section_place(f, point, shapes, flex):
 def move_section(system, work, f, k):
     point, y, flex, shapes = system.points[k], work.points[k], work.flex, system.shapes
     v, w = vec(work.bodies[f.body].v), vec(work.bodies[f.body].w)
-    angles, (rx, ry, rz) = section_angles(f, point, shapes, flex)
+    angles, angle_rates = section_angles(f, point, shapes, flex)
+    angles, slopes, (rx, ry, rz), (second_y, second_z) = true_angles(f, angles, angle_rates)
     R, u, t = section_rotation(f, angles)
-    put_section_modes(f, point, shapes, flex, u, t)
+    put_section_modes(f, point, shapes, flex, u, t, slopes)
     s, rate, fall = section_place(f, point, shapes, flex)
     # (F13)
     relative = add((0.0, 0.0, rz), add(scale(ry, u), scale(rx, t)))
@@ -121,6 +145,7 @@ def move_section(system, work, f, k):
     put(y.gv, add(cross(w, add(swept, scale(2.0, rate))), (fall, 0.0, 0.0)))
     # (F15), with e_z x u = -(cos bz, sin bz, 0)
     own = add(scale(-rz * ry, (u[1], -u[0], 0.0)), cross(add((0.0, 0.0, rz), scale(ry, u)), scale(rx, t)))
+    own = add(own, add((0.0, 0.0, second_z), scale(second_y, u)))
     put(y.gw, add(cross(w, relative), own))
 
 
@@ -146,6 +171,7 @@ def apply_section_wrench(system, work, k, force, moment):
     body, y, b = work.bodies[f.body], work.points[k], system.bodies[f.body]
     put(body.f, add(vec(body.f), force))
     put(body.n, add(vec(body.n), add(moment, cross(vec(y.s), force))))
+    y.axial += force[0]
     for j in range(f.m):
         work.dofs[b.v + b.n_v + j].tau += modal_force(point, work.flex, j, force, moment)
 

@@ -10,6 +10,8 @@ def clear_wrenches(system, work):
     for i in range(len(system.bodies)):
         put(work.bodies[i].f, (0.0, 0.0, 0.0))
         put(work.bodies[i].n, (0.0, 0.0, 0.0))
+    for k in range(len(system.points)):
+        work.points[k].axial = 0.0
 
 
 @kernel

@@ -27,6 +27,20 @@ def rise(signal, t, segment):
 
 
 @kernel
+def speed_change(signal, t, segment):
+    """Value, rate and its derivative; the rate is a cycloid."""
+    rate, slope = rise(signal, t, segment)[:2]
+    span, change, x = signal.d - signal.c, signal.b - signal.a, t - signal.c
+    value = signal.e + signal.a * x
+    if segment >= signal.d:
+        value += change * (0.5 * span + t - signal.d)
+    elif segment >= signal.c:
+        angle = TWO_PI * x / span
+        value += change * span * (0.5 * (x / span) ** 2 - (1.0 - math.cos(angle)) / TWO_PI**2)
+    return value, signal.a + change * rate, change * slope
+
+
+@kernel
 def chirp_phase(signal, t, segment):
     """Phase and its two derivatives; zero at the start of the sweep."""
     start, end, first, last = signal.e, signal.f, signal.c, signal.d
@@ -84,6 +98,8 @@ def elementary(signal, x, pool, t, segment):
         x, x1, x2 = rise(signal, t, segment)
         height = signal.b - signal.a
         return signal.a + height * x, height * x1, height * x2
+    if kind == SignalKind.SPEED_CHANGE:
+        return speed_change(signal, t, segment)
     if kind == SignalKind.TABLE:
         return table_value(signal, x, pool, t, segment)
     phase, rate, slope = signal.c * t + signal.d, signal.c, 0.0

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.kernels.integrators import adams_table
+
 Array = NDArray[np.float64]
 ALPHA_FAMILY = ("generalised_alpha", "hht", "newmark")
 Sparse = Mapping[int, float]
@@ -369,7 +371,30 @@ DOP853 = _tableau(
 RADAU = _implicit("radau", 5, 5, 14, 5, is_adaptive=True, n_factors=3)
 _ALPHA = _implicit("generalised_alpha", 2, 2, 3, 4, is_adaptive=False, n_factors=1)
 
+# --- a method with a past: its tables are room for it; it begins with order 1 ---------------------------------------
+
+ADAMS = Tableau(
+    "adams",
+    order=1,
+    dense_order=1,
+    n_stages=0,
+    **adams_table.tables(adams_table.HIGHEST),
+    n_terms=adams_table.N_TERMS,
+    error_uses_end=False,
+    alpha=0.5,
+    beta=0.0,
+    shrink=0.5,
+    growth=2.0,
+    is_adaptive=True,
+)
+
 TABLEAUS = {
     tableau.name: tableau
-    for tableau in (DOP853, DOPRI5, RKF45, RK4, RADAU, *(_ALPHA._replace(name=name) for name in ALPHA_FAMILY))
+    for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, *(_ALPHA._replace(name=name) for name in ALPHA_FAMILY))
 }
+
+
+def with_order(name: str, highest: int | None) -> Tableau:
+    """A method by name; of variable order: up to the highest."""
+    tableau = TABLEAUS[name]
+    return tableau if highest is None else tableau._replace(**adams_table.tables(highest))

@@ -36,10 +36,14 @@ AUDIT = {
     ),
     "constraint_drift": ("How far attitudes (unit quaternions) and closed loops left what they must fulfil.", ""),
     "deflection_ratio": (
-        "Largest deflection of a beam over its length: small bending is assumed, up to about 0.1.",
+        "Largest deflection of a beam over its length: up to about 0.1, with fourth-order coupling 0.25.",
         "",
     ),
-    "section_angle": ("Largest angle of a beam's section against its frame: small up to about 0.2.", "rad"),
+    "section_angle": (
+        "Largest angle of a beam's section against its frame: up to about 0.2, with fourth-order coupling 0.4.",
+        "rad",
+    ),
+    "coupling_order": ("Order of the slopes that the coupling of that beam counts.", ""),
     "event_error": ("How far in time the located events may be from the true ones.", "s"),
 }
 STATS = {
