@@ -241,6 +241,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Step": lambda ready: {"time": 1.0},
     "Ramp": lambda ready: {"start": 0.0, "end": 1.0},
     "Cycloid": lambda ready: {"start": 0.0, "end": 1.0},
+    "SampledShapes": lambda ready: {"at": (0.0, 0.3, 0.6, 1.0), "values": ((0.0, 0.1, 0.4, 1.0),)},
     "SpeedChange": lambda ready: {"start": 0.0, "end": 1.0},
     "Chirp": lambda ready: {"end": 1.0, "omega1": 1.0},
     "Table": lambda ready: {"times": (0.0, 1.0), "values": (0.0, 1.0)},

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from pliant.beams.shapes import PieceShape
 from pliant.model.flexible import SampledShapes
@@ -13,25 +12,44 @@ Array = NDArray[np.float64]
 
 def sampled_bending(length: float, samples: SampledShapes, number: int) -> PieceShape:
     """Clamped at the start; without given rotations sections stay normal to the axis."""
-    at = np.array(samples.at)
-    y = CubicSpline(at, samples.values[number - 1], bc_type=("clamped" if samples.rotations is None else "not-a-knot",
-                                                             "not-a-knot"))  # fmt: skip
+    at, values = np.array(samples.at), np.array(samples.values[number - 1])
     if samples.rotations is None:
-        return PieceShape(length, samples.at, _series(y), _series(y.derivative()))
-    rotation = CubicSpline(at, length * np.array(samples.rotations[number - 1]))
-    return PieceShape(length, samples.at, _series(y), _series(rotation))
+        y = _spline(at, values, is_clamped=True)
+        return PieceShape(length, samples.at, y, _derivative(at, y))
+    rotations = length * np.array(samples.rotations[number - 1])
+    return PieceShape(length, samples.at, _spline(at, values), _spline(at, rotations))
 
 
 def sampled_axial(length: float, samples: SampledShapes, number: int) -> PieceShape:
     """Of stretch or torsion."""
-    y = CubicSpline(np.array(samples.at), samples.values[number - 1])
-    return PieceShape(length, samples.at, _series(y), _series(y.derivative()))
+    at = np.array(samples.at)
+    y = _spline(at, np.array(samples.values[number - 1]))
+    return PieceShape(length, samples.at, y, _derivative(at, y))
 
 
-def _series(spline: CubicSpline) -> Array:
-    """One row of Legendre coefficients per piece."""
-    degree = len(spline.c) - 1
-    nodes = legendre.leggauss(degree + 1)[0]
-    starts, widths = spline.x[:-1, None], np.diff(spline.x)[:, None]
-    values = spline(starts + 0.5 * widths * (nodes + 1.0))
-    return np.asarray(np.linalg.solve(legendre.legvander(nodes, degree), values.T).T)
+def _spline(x: Array, y: Array, is_clamped: bool = False) -> Array:
+    """Two continuous derivatives: a row of Legendre coefficients per piece. At an end: no slope where it is clamped,
+    else the two last pieces are one cubic."""
+    h, rise = np.diff(x), np.diff(y) / np.diff(x)
+    n = len(x)
+    matrix, right = np.zeros((n, n)), np.zeros(n)
+    for i in range(1, n - 1):
+        matrix[i, i - 1 : i + 2] = 1 / h[i - 1], 2 / h[i - 1] + 2 / h[i], 1 / h[i]
+        right[i] = 3 * (rise[i - 1] / h[i - 1] + rise[i] / h[i])
+    for row, a, b in ((0, 0, 1), (n - 1, n - 3, n - 2)):
+        # third derivatives of pieces a and b: 6 (m_a + m_(a+1) - 2 rise_a) / h_a^2
+        matrix[row, a : a + 3] = 1 / h[a] ** 2, 1 / h[a] ** 2 - 1 / h[b] ** 2, -1 / h[b] ** 2
+        right[row] = 2 * (rise[a] / h[a] ** 2 - rise[b] / h[b] ** 2)
+    if is_clamped:
+        matrix[0], right[0] = np.eye(n)[0], 0.0
+    slopes = np.linalg.solve(matrix, right)
+    # Hermite's cubic on every piece, in t = -1 .. 1
+    start, end = 0.5 * h * slopes[:-1], 0.5 * h * slopes[1:]
+    hermite = np.array([[2, -3, 0, 1], [2, 3, 0, -1], [1, -1, -1, 1], [-1, -1, 1, 1]]) / 4.0
+    powers = np.stack([y[:-1], y[1:], start, end], axis=1) @ hermite
+    return np.array([legendre.poly2leg(row) for row in powers])
+
+
+def _derivative(x: Array, series: Array) -> Array:
+    """By x, piece by piece."""
+    return np.asarray(legendre.legder(series, axis=1) * (2 / np.diff(x))[:, None])

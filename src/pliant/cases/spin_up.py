@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from pliant.cases.case import Case, Setting, Variant
 from pliant.errors import ModelError, SimulationError
-from pliant.linear.modes import modes
 from pliant.model.bodies import Frame
 from pliant.model.flexible import COUPLINGS, NO_SHAPES, Beam, Bending, GivenSection, Material
 from pliant.model.joints import Joint
@@ -106,11 +104,12 @@ def _divergence(result: Result) -> dict[str, float]:
     far = np.flatnonzero(np.abs(tip_deflection(result, t)[0]) >= length)
     if not len(far) or far[0] == 0:
         return {}
-
-    def beyond(at: float) -> float:
-        return float(abs(tip_deflection(result, np.array([at]))[0][0]) - length)
-
-    return {"divergence_time": float(brentq(beyond, t[far[0] - 1], t[far[0]], xtol=1e-12))}
+    before, after = t[far[0] - 1], t[far[0]]
+    for _ in range(50):
+        middle = 0.5 * (before + after)
+        is_far = abs(tip_deflection(result, np.array([middle]))[0][0]) >= length
+        before, after = (before, middle) if is_far else (middle, after)
+    return {"divergence_time": float(after)}
 
 
 def _lowest(result: Result) -> tuple[float, float]:
@@ -127,6 +126,8 @@ def _lowest(result: Result) -> tuple[float, float]:
 def lag_frequencies(result: Result) -> dict[str, float]:
     """Of small bending vibrations in the plane of rotation at the final speed, relative to the hub, stretch held; none
     where it diverges."""
+    from pliant.linear.modes import modes  # loads the kernels: listing the cases does without
+
     boom, hub = result.model.beams[0], result.model.joints[0]
     bending = replace(result.model, bodies=(replace(boom, stretch=NO_SHAPES),))
     motion: Any = hub.motion

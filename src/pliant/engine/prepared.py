@@ -128,7 +128,7 @@ class Prepared:
         calls = self.work.calls[0]
         calls.formulation, calls.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
         if model.is_stiffened:
-            from pliant.kernels.flexible import stiffening
+            from pliant.kernels.formulations import stiffening
 
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)

@@ -47,6 +47,7 @@ HALVES = (
             "friction_check",
             "formulations.gibbs_appell",
             "formulations.lagrange",
+            "formulations.stiffening",
             "integrators.adams",
             "integrators.radau",
             "integrators.generalised_alpha",

@@ -40,6 +40,10 @@ CITATIONS = {
         'J. Chung, G. M. Hulbert, "A time integration algorithm for structural dynamics with improved '
         'numerical dissipation: the generalized-alpha method", J. Appl. Mech. 60 (1993) 371-375.'
     ),
+    "shampine1975": (
+        "L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations: The Initial Value Problem, "
+        "Freeman 1975."
+    ),
     "hilber1977": (
         'H. M. Hilber, T. J. R. Hughes, R. L. Taylor, "Improved numerical dissipation for time integration '
         'algorithms in structural dynamics", Earthq. Eng. Struct. Dyn. 5 (1977) 283-292.'

@@ -181,7 +181,7 @@ FLEX = np.dtype(
         (
             "is_stiffened",
             np.int64,
-        ),  # linear, with geometric stiffness by a second solve: kernels/flexible/stiffening.py
+        ),  # linear, with geometric stiffness by a second solve: kernels/formulations/stiffening.py
         ("first_point", np.int64),  # rows in points
         ("end_point", np.int64),
         # in shapes

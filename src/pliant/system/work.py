@@ -67,7 +67,7 @@ POINT_WORK = np.dtype(
         ("gv", np.float64, (3,)),  # acceleration left when those of the body and of its modes vanish [m/s^2]
         ("gw", np.float64, (3,)),  # [rad/s^2]
         ("axial", np.float64),  # external force along the beam [N]; filled by gather.py
-        ("tension", np.float64),  # the same with what it carries; filled by kernels/flexible/stiffening.py
+        ("tension", np.float64),  # the same with what it carries; filled by kernels/formulations/stiffening.py
         # filled by accelerate_section
         ("a", np.float64, (3,)),  # acceleration minus gravity [m/s^2]
         ("al", np.float64, (3,)),  # angular acceleration [rad/s^2]

@@ -1,4 +1,4 @@
-"""Elastic and damping forces of flexible bodies on their modes: -K d - D e; their damping power."""
+"""Elastic and damping forces of flexible bodies on their modes, -K d - D e (F17); their damping power."""
 
 from pliant.kernels._jit import kernel, routine
 from pliant.kernels.flexible.body import bends_at, slopes_at
