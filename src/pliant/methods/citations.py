@@ -41,8 +41,8 @@ CITATIONS = {
         'numerical dissipation: the generalized-alpha method", J. Appl. Mech. 60 (1993) 371-375.'
     ),
     "shampine1975": (
-        "L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations: The Initial Value Problem, "
-        "Freeman 1975."
+        "L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations: The Initial Value "
+        "Problem, Freeman 1975."
     ),
     "hilber1977": (
         'H. M. Hilber, T. J. R. Hughes, R. L. Taylor, "Improved numerical dissipation for time integration '
