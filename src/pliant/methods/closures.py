@@ -12,7 +12,7 @@ from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
 _ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
-_ANY_INTEGRATOR = frozenset({"explicit integrators", "radau integrators", "alpha integrators"})
+_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "alpha integrators"})
 
 
 def _address(module: str, name: str) -> int:
