@@ -18,6 +18,7 @@ from pliant.model.friction_laws import FRICTION_LAWS
 from pliant.model.normal_laws import NORMAL_LAWS
 from pliant.simulation.simulate import simulate
 
+pytestmark = pytest.mark.xdist_group("lab")  # one worker makes the fixture
 MASS, SPEED, K, G = 1.3, 0.7, 2e8, 9.81
 MU_K, MU_S, V_S, C_V, BELT, SPRING = 0.2, 0.3, 0.05, 0.1, 0.1, 40.0
 
