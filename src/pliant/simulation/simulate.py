@@ -66,8 +66,9 @@ def simulate(
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(options["closure"])
     state = start_on_loops(handle, state, is_given=q0 is not None)
-    if model.loops and handle.closure.starts_stretched:
-        state = prestretched(handle, state, options)
+    springs = handle.closure.prestretched_springs if model.loops else None
+    if springs is not None:
+        state = prestretched(handle, springs, state, options)
     initialise_multipliers(handle, state, options["integrator"])
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)
