@@ -406,5 +406,5 @@ case = all_cases()["pendulum"]
 result = simulate(case.build(case.resolve({})), 5.0, rtol=1e-7)
 print(case.figures(result)["period"])
 """)
-    # swings from a quarter turn: 4 K(1/2) sqrt(1 / g)
+    # swings from 90 degrees: 4 K(1/2) sqrt(1 / g)
     assert float(found[0]) == pytest.approx(2.3678419475762354, abs=1e-5)

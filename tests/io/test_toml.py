@@ -1,4 +1,4 @@
-"""Model files: what is written loads back, mistakes are told with the file's name, the schema describes all."""
+"""Model files: what is written loads back, mistakes are reported with the file's name, the schema describes all."""
 
 import json
 import math

@@ -310,7 +310,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     legs = (1, 2, 3)
     return (
         Panel("Platform", "m", (("x", "platform[0]"), ("y", "platform[1]"))),
-        Panel("Turn of the platform", "rad", (("theta_p", "pose.angle"),)),
+        Panel("Rotation of the platform", "rad", (("theta_p", "pose.angle"),)),
         Panel("Motor torques", "N m", tuple((f"motor {n}", f"torque{n}[0]") for n in legs)),
         Panel("Motor angles", "rad", tuple((f"motor {n}", f"motor{n}") for n in legs)),
         Panel("Forces on the leg tips, along the leg", "N", tuple((f"leg {n}", f"reaction_leg{n}[0]") for n in legs)),

@@ -17,7 +17,7 @@ from pliant.machine import free_memory
 from pliant.methods import CHOSEN, PARAMETERS, find_method
 from pliant.model.messages import closest, listed, quoted
 
-FREE_SHARE = 0.5  # of the free memory a run may keep, unless told otherwise
+FREE_SHARE = 0.5  # of the free memory a run may keep, unless said otherwise
 OFF = "off"
 SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 

@@ -84,7 +84,7 @@ def measure(result: Result) -> dict[str, Any]:
     elif np.mean(is_slow) > 0.02:
         fate = "stops, lets go"
     elif slide_in * slide_out < 0.0:
-        fate = "turns back"
+        fate = "reverses"
     else:
         fate = "slides on"
     return {
@@ -147,8 +147,8 @@ def _verdict(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
         error[key] = max(error[key], abs(found["restitution"] - settings["restitution"]))
     words = (
         f"The tip misses e by up to {error['none']:.3f} without friction and by up to {error['some']:.3f} with "
-        "friction, for friction turns the rod too, and that moves the tip along the normal. "
-        "Even without friction the slide changes: the push along the normal turns a leaning rod."
+        "friction, for friction rotates the rod too, and that moves the tip along the normal. "
+        "Even without friction the slide changes: the push along the normal rotates a leaning rod."
     )
     if settings["modes"]:
         words += (
