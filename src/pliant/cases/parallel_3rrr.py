@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 SOURCE = "Raoofian, Taghvaeipour, Kamali 2017: 3RRR"
 INTERVALS = (4000, 16000, 64000)  # of the torque table of one lap: the first that is good enough
 GOOD = 1e-10  # of the largest torque: error of its splines
-LEAST = 1e-17  # [m] that e_c and e_p can tell from nothing
+MIN_ERROR = 1e-17  # [m] below which e_c and e_p are rounding
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def errors(result: Result) -> tuple[Array, Array, Array]:
     pose = next(link for link in result.model.links if link.joint.name == "pose")
     away = np.linalg.norm(q[:, pose.q : pose.q + 2] - rose(t, r0, profile)[0], axis=1)
     open_by = np.sum(np.abs(loop_values(result.model, q)), axis=1)
-    return t, np.log10(np.maximum(open_by, LEAST)), np.log10(np.maximum(away, LEAST))
+    return t, np.log10(np.maximum(open_by, MIN_ERROR)), np.log10(np.maximum(away, MIN_ERROR))
 
 
 def loop_values(model: Model, q: Array) -> Array:
