@@ -136,10 +136,10 @@ def oblique_hits() -> str:
     (found,) = perform((ROD_HITS,), settings).outcomes["rod"]
     worst = np.nanmax(np.abs(np.array([row["restitution"] for row in found.numbers]) - settings["restitution"]))
     return paragraph(f"""A rod that hits the ground with one end does not keep e of the tip's normal speed exactly:
-        friction turns the rod as well, and that moves the tip along the normal. With the default rod it misses by up to
-        {worst:.2f}. An elastic rod (`--set modes=3`) misses by far more, for part of the energy goes into vibration.
-        The laws with bristles (`dahl`, `lugre`) need a way of mu_k N/sigma0 before they carry their full force; a hit
-        leaves them less, so with the usual sigma0 they hardly act in hits.""")
+        friction rotates the rod as well, and that moves the tip along the normal. With the default rod it misses by
+        up to {worst:.2f}. An elastic rod (`--set modes=3`) misses by far more, for part of the energy goes into
+        vibration. The laws with bristles (`dahl`, `lugre`) need a way of mu_k N/sigma0 before they carry their full
+        force; a hit leaves them less, so with the usual sigma0 they hardly act in hits.""")
 
 
 # --- docs/integrators.md ------------------------------------------------------------------------------------------

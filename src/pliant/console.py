@@ -26,6 +26,13 @@ def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     print()
 
 
+def short(value: Any) -> str:
+    """A value in a table."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return "" if value is None else str(value)
+
+
 @contextmanager
 def progress_bar(title: str, is_shown: bool, now: str = "t = {:.3g} of {:g} s") -> Iterator[Any]:
     """A bar for runs that last; short ones never see it. now: how far it is, of how far."""

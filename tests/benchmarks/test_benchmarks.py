@@ -89,7 +89,13 @@ def test_every_engine_reaches_the_same_end(engine: peers.Engine) -> None:
         assert np.array_equal(ready(), ready()), "a run changes its start"
 
 
-@pytest.mark.parametrize("engine", [stiff.CYRK_STIFF, stiff.SCIPY_STIFF], ids=lambda engine: engine.name)
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(stiff.CYRK_STIFF, id=stiff.CYRK_STIFF.name, marks=pytest.mark.long),  # compiles a peer
+        pytest.param(stiff.SCIPY_STIFF, id=stiff.SCIPY_STIFF.name),
+    ],
+)
 def test_every_stiff_engine_reaches_the_same_end(engine: peers.Engine) -> None:
     """Within the 1e-6 of the line."""
     for name in engine.modules:

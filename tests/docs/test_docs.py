@@ -20,6 +20,7 @@ from pliant.system.work import Work
 PACKAGE = ROOT / "src" / "pliant"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
+SCHEMA = schema()  # making it takes a second
 every_document = pytest.mark.parametrize("name", NAMES)
 
 
@@ -88,7 +89,7 @@ def test_toml_block_loads(name, source, tmp_path):
         (tmp_path / "model.toml").write_text(source)
         assert load_model(tmp_path / "model.toml", trust=True).duration
     else:
-        assert set(tomllib.loads(source)) <= set(schema()["properties"])
+        assert set(tomllib.loads(source)) <= set(SCHEMA["properties"])
 
 
 @pytest.mark.parametrize(("name", "source"), blocks("python"))
@@ -104,10 +105,8 @@ def test_python_block_runs(name, source, tmp_path, monkeypatch):
 LAWS = {law.__name__: law for law in (*NORMAL_LAWS, *FRICTION_LAWS)}
 
 
-def parts_of_schema():
-    """But the laws, which have a row each."""
-    made = schema()
-    return {"Model": made, **{name: part for name, part in made["$defs"].items() if name not in LAWS}}
+# but the laws, which have a row each
+PARTS = {"Model": SCHEMA, **{name: part for name, part in SCHEMA["$defs"].items() if name not in LAWS}}
 
 
 def documented(part):
@@ -125,9 +124,9 @@ def default_of(line):
     return cell if cell in ("required", "-") else tomllib.loads(f"x = {cell.strip('`')}")["x"]
 
 
-@pytest.mark.parametrize("part", parts_of_schema())
+@pytest.mark.parametrize("part", PARTS)
 def test_every_key_of_a_model_file_is_explained_with_its_default(part):
-    definition = parts_of_schema()[part]
+    definition = PARTS[part]
     lines = documented(part)
     assert set(lines) == set(definition["properties"])
     for key, value in definition["properties"].items():
@@ -145,7 +144,7 @@ def test_every_key_of_a_model_file_is_explained_with_its_default(part):
 @pytest.mark.parametrize("name", LAWS)
 def test_every_law_is_explained_with_its_parameters(name):
     law = LAWS[name]
-    assert name in schema()["$defs"]
+    assert name in SCHEMA["$defs"]
     needs = ", ".join(f"`{each.name}`" for each in law.parameters() if each.is_needed)
     others = [each for each in law.parameters() if not each.is_needed]
     may = ", ".join(f"`{p.name}`" + (f" ({p.default:g})" if p.default is not None else "") for p in others)
@@ -170,7 +169,7 @@ def test_every_option_of_a_run_is_explained_with_its_default():
 
 def test_every_choice_of_a_model_file_is_explained():
     text = text_of("docs/models.md")
-    for part, definition in parts_of_schema().items():
+    for part, definition in PARTS.items():
         for key, value in definition["properties"].items():
             for choice in value.get("enum", ()):
                 assert f"`{choice}`" in text or f'`"{choice}"`' in text, f"{part}.{key}: {choice}"

@@ -124,6 +124,32 @@ print(*(abs(simulate(pendulum, 0.2, integrator="semi_implicit", step=h).q[-1] - 
     assert 1.6 < float(errors[0]) / float(errors[1]) < 2.4
 
 
+def test_an_implicit_integrator(package):
+    package.add("kernels/integrators/implicit_euler.py", sketch("Implicit Euler, fixed steps: y_new"))
+    package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", sketch("IMPLICIT_EULER = _implicit"))
+    package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (IMPLICIT_EULER, ")
+    package.before("methods/integrators.py", "INTEGRATORS:", sketch("class ImplicitEuler(Integrator)"))
+    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (ImplicitEuler, Dop853, ")
+    errors = package.run("""
+from dataclasses import replace
+
+exact = simulate(pendulum, 0.2, rtol=1e-11).q[-1]
+print(*(abs(simulate(pendulum, 0.2, integrator="implicit_euler", step=h).q[-1] - exact)[0] for h in (0.02, 0.01)))
+assert simulate(mechanism, 0.02, integrator="implicit_euler", step=0.01).status == "done"
+
+# far beyond the bound of explicit steps, h |rate| = 100: at rest where spring and weight balance
+stiff = replace(pendulum, joints=[Joint("hinge", "revolute", "rod", q0=-1.0, stiffness=1e4, damping=3e3)])
+result = simulate(stiff, 2.0, integrator="implicit_euler", step=0.2)
+assert abs(result.v[-1, 0]) < 0.1 < abs(result.q[-1, 0] - result.q[0, 0]), (result.q, result.v)
+
+# on an event, which the dense output locates
+swing = replace(pendulum, crossings=[Crossing("passes", "hinge", value=-1.1, direction="falling")])
+result = simulate(swing, 0.3, integrator="implicit_euler", step=0.02)
+assert len(result.events) == 1 and abs(result.q[np.searchsorted(result.t, result.events[0].t), 0] + 1.1) < 1e-9
+""")
+    assert 1.6 < float(errors[0]) / float(errors[1]) < 2.4
+
+
 def test_a_formulation(package):
     package.add("kernels/formulations/unit_vectors.py", sketch("def unit_vectors(system, work"))
     package.before("methods/formulations.py", "FORMULATIONS:", sketch("class UnitVectors(Formulation)"))
@@ -136,6 +162,96 @@ for model in (pendulum, mechanism):
     assert np.allclose(forward_dynamics(model, model.q0, rates, formulation="unit_vectors"), usual, atol=1e-11)
 assert simulate(mechanism, 0.05, formulation="unit_vectors").status == "done"
 """)
+
+
+def test_a_closure_of_loops(package):
+    package.add("kernels/closures/stiffening.py", sketch("Virtual springs that stiffen"))
+    numbers = sketch('("stiffening", np.float64)').replace(")  #", "),  #")
+    package.before("system/work.py", '("baumgarte_rate", np.float64),', numbers, 8)
+    package.before("methods/closures.py", "CLOSURES:", sketch("class Stiffening(Closure)"))
+    package.replace("methods/closures.py", "] = (Multipliers, ", "] = (Multipliers, Stiffening, ")
+    cite(package, "me2030")
+    package.run("""
+from pliant.methods.closures import Stiffening
+
+times = np.linspace(0.0, 0.02, 30)
+closed = simulate(mechanism, 0.02).at(times)[0]
+off = []
+for values in ({"stiffness": 1e4}, {"stiffness": 1e5}, {"stiffness": 1e4, "width": 1e-5}):
+    result = simulate(mechanism, 0.02, closure=Stiffening(**values), integrator="dopri5", rtol=1e-5)
+    assert result.status == "done" and result.audit["energy_residual"] < 1e-5, result.audit
+    off.append(abs(result.at(times)[0] - closed).max())
+# ten times stiffer opens a tenth as far; one that stiffens early less than one that does not
+assert 8.0 < off[0] / off[1] < 12.0 and off[2] < 0.5 * off[0], off
+assert simulate(mechanism, 0.002, closure="stiffening", integrator="newmark", step=0.001).status == "done"
+""")
+
+
+def test_an_option_of_runs(package):
+    row = sketch('RunOption("first_step"').strip() + ",\n"
+    package.before("engine/run_options.py", 'RunOption("max_steps",', row, 8)
+    package.before("simulation/simulate.py", "max_steps: int", "first_step: float | None = None,\n", 4)
+    package.replace(
+        "simulation/simulate.py", '"max_step": max_step,', '"max_step": max_step, "first_step": first_step,'
+    )
+    package.replace("simulation/run.py", 'h=options["step"] or 0.0', sketch('options["first_step"]').strip())
+    found = package.run("""
+from dataclasses import replace
+
+for model in (pendulum, mechanism):
+    assert np.isclose(simulate(model, 0.01, first_step=1e-5).t[1], 1e-5)
+    assert np.isclose(simulate(replace(model, run={"first_step": 1e-5}), 0.01).t[1], 1e-5)
+try:
+    simulate(pendulum, 0.01, first_step=-1.0)
+except ModelError as error:
+    print(error)
+""")
+    assert found[0].startswith("first_step")
+
+
+def test_a_chart(package):
+    drawn = sketch("def phase_drawings")
+    package.before("view/charts/topics.py", "TOPICS:", drawn + "\n\n")
+    package.before("view/charts/topics.py", '"contacts": contact_drawings,', '"phase": phase_drawings,\n', 4)
+    package.before("view/charts/run_charts.py", 'yield "Beams", ', sketch('yield "Phase"'), 4)
+    package.replace("view/charts/run_charts.py", "import energy_drawing,", "import phase_drawings, energy_drawing,")
+    package.run("""
+import matplotlib
+
+matplotlib.use("Agg")
+for model in (pendulum, mechanism):
+    result = simulate(model, 0.02)
+    line = result.plot("phase").lines[0]
+    assert np.isclose(line.get_xdata()[-1], result.q[-1, 0]) and np.isclose(line.get_ydata()[-1], result.v[-1, 0])
+result.report("page.html")
+assert "Phase portrait [rad/s] over angle" in open("page.html").read()
+""")
+
+
+def test_a_robot_format(package):
+    package.add("io/denavit_hartenberg.py", sketch("Denavit-Hartenberg tables in"))
+    package.before("io/robot_file.py", '".urdf": (', sketch('".dh": ("pliant.io.denavit'), 4)
+    # an elbow whose second axis is at right angles to the first, and a loop that a sidecar closes
+    (package.folder / "arm.dh").write_text("upper 2.0 0.5 1.5707963267948966 0.1\nfore 1.0 0.4 0.0 0.0\n")
+    (package.folder / "bad.dh").write_text("upper 2.0 0.5\n")
+    (package.folder / "held.toml").write_text(
+        'robot = "arm.dh"\n[[loops]]\nname = "tip"\nkind = "distance"\nlength = 1.2727922061357855\n'
+        'first = { body = "fore", position = [0.4, 0, 0] }\nsecond = { body = "world", position = [0, 0, 1] }\n'
+    )
+    found = package.run("""
+arm = load("arm.dh", gravity="0, 0, -1.62")
+R, p = frame_placement(arm, [0.3, 0.2], "fore")
+# z of the forearm is the axis of the elbow, at right angles to that of the shoulder; its x is lifted by the elbow
+x = (np.cos(0.2) * np.cos(0.3), np.cos(0.2) * np.sin(0.3), np.sin(0.2))
+assert np.allclose(p, (0.5 * np.cos(0.3), 0.5 * np.sin(0.3), 0.1)) and np.allclose(R[:, 0], x), (R, p)
+assert simulate(arm, 0.05).audit["energy_residual"] < 1e-8
+assert simulate(load("held.toml"), 0.02).status == "done"
+try:
+    load("bad.dh")
+except ModelError as error:
+    print(error)
+""")
+    assert " ".join(found) == "bad.dh: line 1: 'upper 2.0 0.5' found; give name, mass, a, alpha and d"
 
 
 def test_a_joint_kind(package):
@@ -218,6 +334,31 @@ assert 0.5 < delivered < 0.75 and result.audit["energy_residual"] < 1e-7, delive
 """)
 
 
+def test_a_normal_law_of_another_form(package):
+    package.replace("system/contact_tables.py", "    VISCO = 2  # K d + c d'\n", "    VISCO = 2\n    SQUARE = 3\n")
+    package.before("model/normal_laws.py", "NORMAL_LAWS:", sketch("class SquareDamper(NormalLaw)") + "\n\n")
+    file = "kernels/contact/normal.py"
+    package.before(file, "return elastic_force(contact, d) *", sketch("return contact.K * d + contact.c * d * d"), 4)
+    package.before(file, "c = damping(contact, phase)", sketch("return contact.K + contact.c * d * rate"), 4)
+    cite(package, "me2030")
+    package.run("""
+def falling(damping):
+    law = NormalLaw("square-damper", stiffness=1e5, damping=damping)
+    ball = Body("ball", mass=1.0, inertia=(1, 1, 1))
+    joint = Joint("z", "prismatic", "ball", q0=0.05)
+    return Model("ball", [ball], [joint], contacts=[Contact("ground", law, points=["ball"])])
+
+# K d + c d^2 d' at a depth of 1 mm that grows at 0.5 m/s
+vdot = forward_dynamics(falling(1e6), [-1e-3], [-0.5])[0]
+assert abs(vdot - (1e5 * 1e-3 + 1e6 * 1e-6 * 0.5 - 9.81)) < 1e-9, vdot
+# so much damping that the force would pull before it leaves: an event ends it
+for damping in (1e6, 1e8):
+    result = simulate(falling(damping), 0.15, rtol=1e-6)
+    assert result.status == "done" and result.audit["energy_residual"] < 1e-4, result.audit
+    assert 0.0 < result.contacts[0].restitution_delivered < 1.0, result.contacts[0]
+""")
+
+
 def test_a_friction_law(package):
     package.before("model/friction_laws.py", "FRICTION_LAWS:", sketch("class Falling(_Friction)") + "\n\n")
     package.replace("system/contact_tables.py", "    LUGRE = 11\n", "    LUGRE = 11\n    FALLING = 12\n")
@@ -265,5 +406,5 @@ case = all_cases()["pendulum"]
 result = simulate(case.build(case.resolve({})), 5.0, rtol=1e-7)
 print(case.figures(result)["period"])
 """)
-    # swings from a quarter turn: 4 K(1/2) sqrt(1 / g)
+    # swings from 90 degrees: 4 K(1/2) sqrt(1 / g)
     assert float(found[0]) == pytest.approx(2.3678419475762354, abs=1e-5)

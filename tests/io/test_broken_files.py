@@ -1,4 +1,5 @@
-"""Ten thousand broken files and settings: each is read or refused with a message; nothing else, and nothing hangs.
+"""Ten thousand broken files and settings: each is read or refused with a message; nothing else, and nothing hangs. Most
+of them are for .ci/full.
 
 All is seeded, so a failure can be repeated: its number is in the message. Files with controllers are fuzzed as tables,
 whose function is text that is not looked up here: what a model file names would be imported, as documented."""
@@ -90,10 +91,14 @@ def outcome(make: Callable[[], Any], what: str) -> Any:
 
 # 9500 broken files: 4000 texts, 3000 tables, 2000 URDFs, 500 sidecars
 SOURCES = {from_text: 4000, from_tables: 3000, from_urdf: 2000, from_sidecar: 500}
-BATCHES = [(make, first) for make, count in SOURCES.items() for first in range(0, count, BATCH)]
+BATCHES = [
+    pytest.param(make, first, id=f"{make.__name__}-{first}", marks=[pytest.mark.long] if first >= 2 * BATCH else [])
+    for make, count in SOURCES.items()
+    for first in range(0, count, BATCH)
+]
 
 
-@pytest.mark.parametrize(("make", "first"), BATCHES, ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize(("make", "first"), BATCHES)
 def test_a_broken_file_loads_or_is_refused_with_a_message(make: Callable[[random.Random], Model], first: int) -> None:
     loaded = [
         outcome(lambda seed=seed: make(random.Random(seed)), f"{make.__name__} {seed}")

@@ -17,7 +17,7 @@ from random_models import largest, random_state
 
 mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'pliant[mjcf]')")
 
-# every joint kind, several joints on one body, anchors off the origin, turned inertias, springs with a rest, armature
+# every joint kind, several joints on one body, anchors off the origin, rotated inertias, springs with a rest, armature
 TREE = """<mujoco model="tree">
   <compiler angle="radian"/>
   <option gravity="0.5 -1 -9"/>

@@ -248,7 +248,7 @@ def test_loops_of_a_sidecar_close_the_tree_of_a_robot_file(tmp_path: Path) -> No
     model = pliant.load(tmp_path / "gripper.toml")
     found = pliant.simulate(model, 0.2)
     drive, tip, follow = found.q.T
-    # a parallelogram: both cranks turn alike, the pad does not turn
+    # a parallelogram: both cranks rotate alike, the pad does not rotate
     assert follow == pytest.approx(drive, abs=1e-12)
     assert drive + tip == pytest.approx(0.0 * drive, abs=1e-12)
 

@@ -1,4 +1,4 @@
-"""Model files: what is written loads back, mistakes are told with the file's name, the schema describes all."""
+"""Model files: what is written loads back, mistakes are reported with the file's name, the schema describes all."""
 
 import json
 import math
@@ -226,8 +226,8 @@ def test_schema_references_exist():
 
 def test_schema_accepts_our_files(folder):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-    validator = jsonschema.Draft202012Validator(schema())
-    validator.check_schema(schema())
+    validator = jsonschema.Draft202012Validator(made := schema())
+    validator.check_schema(made)
     save_model(rich(), folder / "rich.toml")
     for path in (EXAMPLE, folder / "rich.toml"):
         assert not list(validator.iter_errors(tomllib.loads(path.read_text(encoding="utf-8"))))

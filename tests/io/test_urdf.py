@@ -1,4 +1,4 @@
-"""URDF: the dynamics are Pinocchio's own reading of the file, and every mistake in a file is told in words."""
+"""URDF: the dynamics are Pinocchio's own reading of the file, and every mistake in a file is reported in words."""
 
 from __future__ import annotations
 

@@ -115,16 +115,22 @@ def test_unwritable_cache_warns_once_and_still_works(tmp_path):
 SCENARIO = """
 import pliant
 from zoo import ZOO, supporting
+
+def show(*words_and_numbers):
+    *words, numbers = words_and_numbers
+    print(*words, *(float(x).hex() for x in numbers))
+
 for name, model in ZOO.items():
     for row in supporting(model):
-        result = pliant.simulate(model, 0.005, formulation=row, rtol=1e-6)
-        assert result.is_ok, (name, result.reason)
-        print(name, row, *(float(x).hex() for x in result.q[-1]))
+        show(name, row, pliant.forward_dynamics(model, model.q0, model.v0, formulation=row))
+    result = pliant.simulate(model, 0.005, rtol=1e-6)
+    assert result.is_ok, (name, result.reason)
+    show(name, "moved", result.q[-1])
 """
 
 
 def scenario(**environment):
-    """Every zoo model moved by every formulation, every kernel entered."""
+    """Every zoo model: its accelerations by every formulation, and a short motion."""
     return run_python(SCENARIO, PYTHONPATH=str(SUPPORT), **environment).splitlines()
 
 
@@ -132,7 +138,13 @@ def numbers(line):
     return np.array([float.fromhex(word) for word in line.split()[2:]])
 
 
-@pytest.mark.parametrize("mode", [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_BOUNDSCHECK": "1"}], ids=["plain", "checked"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param({"NUMBA_DISABLE_JIT": "1"}, id="plain"),
+        pytest.param({"NUMBA_BOUNDSCHECK": "1"}, id="checked", marks=pytest.mark.long),  # compiles everything
+    ],
+)
 def test_kernels_give_the_same_uncompiled_and_bounds_checked(mode):
     usual, special = scenario(), scenario(**mode)
     assert len(usual) == len(special) > 10

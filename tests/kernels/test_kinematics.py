@@ -111,7 +111,7 @@ def test_the_default_axis_is_z(kind: str) -> None:
 def test_attitudes_are_rotations(name: str) -> None:
     case = CASES[name]
     for R in frames_of(Prepared(case.model), case.q, case.v).R:
-        # rounding of a product of up to nine turns
+        # rounding of a product of up to nine rotations
         assert largest(R.T @ R - np.eye(3)) < 10.0 * EXACT
         assert np.linalg.det(R) > 0.0
 
@@ -205,7 +205,7 @@ def test_acceleration_is_the_second_derivative_of_position_and_attitude(name: st
 
 @every_case
 def test_rates_are_the_derivatives_of_coordinates(name: str) -> None:
-    """Of the curve that turns quaternions by exponentials of w t and shifts positions along turned axes."""
+    """Of the curve that rotates quaternions by exponentials of w t and shifts positions along rotated axes."""
     case = CASES[name]
     wanted, _ = derivatives(lambda h: advance(case.model, case.q, case.v, case.vdot, h), time_scale(case.v, case.vdot))
     assert largest(rates_of(Prepared(case.model), case.q, case.v) - wanted) < FIRST * (1.0 + largest(wanted))

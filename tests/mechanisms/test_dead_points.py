@@ -29,7 +29,7 @@ def test_four_bars_move_as_the_one_equation_at_every_tolerance_and_start(n, how)
         for speed in SPEEDS:
             found, error = run_four_bars(n, speed, 2.0, **tight(rtol, **how))
             assert found.is_ok, found.reason
-            # errors of steps grow some hundredfold; speeds beside a dead point are rounding over what loops tell
+            # errors of steps grow some hundredfold; speeds beside a dead point are rounding over what loops determine
             assert error < 300.0 * rtol + 3e-7, (rtol, speed)
 
 
@@ -94,7 +94,7 @@ def test_slider_goes_through_the_pivot_of_its_crank(rtol, closure):
 
 
 def crossed(start):
-    """Rows of crank and rocker on the branch where they turn against each other: tan tan stays, or its like."""
+    """Rows of crank and rocker on the branch where they rotate against each other: tan tan stays, or its like."""
     s, c = np.sin(0.5 * start), np.cos(0.5 * start)
     return s[:, 0] * s[:, 1], c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], c[:, 0] * s[:, 1]
 

@@ -99,7 +99,7 @@ def test_3rrr_accelerates_as_its_absolute_coordinates_with_a_multiplier_for_ever
     vdot = pliant.forward_dynamics(open_model, q, v, tau)
     assert vdot[6:] == pytest.approx(xdd[18:], abs=1e-10)
     assert vdot[[0, 2, 4]] == pytest.approx(xdd[[2, 8, 14]], abs=1e-10)
-    # force on the leg tip, and of the ground on the first link, turned into world axes
+    # force on the leg tip, and of the ground on the first link, rotated into world axes
     found = pliant.reactions(open_model, q, v, tau)
     for j in range(3):
         turn = q[2 * j] + q[2 * j + 1]
@@ -221,7 +221,7 @@ def test_mechanisms_stay_on_their_closed_forms(name, given, closure):
 
 def test_four_bar_in_space_has_redundant_constraints_and_swings_as_in_its_plane():
     flat = CASES["four-bar"].build(CASES["four-bar"].resolve({}))
-    # a frame turned about x takes the whole linkage out of x-y: all five constraints of its pin count
+    # a frame rotated about x takes the whole linkage out of x-y: all five constraints of its pin count
     tilt = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
     joints = [
         Joint(joint.name, "revolute", joint.child, q0=joint.q0, v0=joint.v0,
@@ -333,7 +333,7 @@ def test_a_singular_start_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"closure": "spring"}, r"closure 'spring' is not known; did you mean 'springs'\?"),
         ({"closure": "reduced", "integrator": "radau"}, r"closure 'reduced' does not go with integrator 'radau'"),
@@ -345,8 +345,8 @@ def test_a_singular_start_is_refused():
         ({"closure": "springs", "closure_stiffness": -1.0}, r"closure_stiffness: -1\.0 found"),
     ],
 )
-def test_closures_that_do_not_fit_are_refused(options, told):
-    with pytest.raises(ModelError, match=told):
+def test_closures_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(ModelError, match=message):
         pliant.simulate(CASES["four-bar"].build(CASES["four-bar"].resolve({})), 0.1, **options)
 
 
@@ -357,7 +357,7 @@ def test_closure_of_a_model_without_loops_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("loop", "told"),
+    ("loop", "message"),
     [
         (dict(first="nowhere", second="a"), r"loop 'x': first 'nowhere' does not exist"),
         (dict(first="a", second=Frame("a", (1, 0, 0))), r"loop 'x': both frames are on 'a'"),
@@ -366,9 +366,9 @@ def test_closure_of_a_model_without_loops_is_refused():
         (dict(first="a", second="b", length=1.0), r"length has no effect in a revolute loop"),
     ],
 )
-def test_loops_that_make_no_sense_are_refused(loop, told):
+def test_loops_that_make_no_sense_are_refused(loop, message):
     model = triangle()
-    with pytest.raises(ModelError, match=told):
+    with pytest.raises(ModelError, match=message):
         Model("m", model.bodies, model.joints, loops=(Loop("x", **({"kind": "revolute"} | loop)),))
 
 
@@ -392,8 +392,8 @@ def test_motors_that_cannot_move_it_are_refused():
 @pytest.mark.parametrize("closure", ["multipliers", "reduced"])
 @pytest.mark.parametrize("gravity", [0.0, 9.81])
 def test_a_parallelogram_goes_through_its_dead_points_as_the_pendulum_it_is(gravity, closure):
-    """Crank and rocker stay parallel, the coupler only shifts: one equation, though at every half turn the loop alone
-    would let it fold."""
+    """Crank and rocker stay parallel, the coupler only shifts: one equation, though at every half revolution the loop
+    alone would let it fold."""
     case, a, density = CASES["four-bar"], 0.3, 2.0
     lengths = {"ground": 1.0, "crank": a, "coupler": 1.0, "rocker": a, "density": density}
     settings = case.resolve({**lengths, "angle": 0.5, "speed": 10.0, "gravity": gravity})
@@ -584,7 +584,7 @@ NAN = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"motor": 1.0}, "give .value, rate, acceleration."),
         ({"motor": (1.0, 1.0)}, "found; give .value, rate, acceleration."),
@@ -595,14 +595,14 @@ NAN = float("nan")
         ({"motor": (1.0, 0.0, 1.0), "pivot": (None, 0.0, 0.0)}, "accelerations given tear loop 'pin' apart"),
     ],
 )
-def test_motions_that_cannot_be_completed_are_refused(given, told):
+def test_motions_that_cannot_be_completed_are_refused(given, message):
     model = bar()
     q = assemble(model)[0]
     given = {
         name: three if not isinstance(three, tuple) else tuple(q[2] if x is None else x for x in three)
         for name, three in given.items()
     }
-    with pytest.raises(ModelError, match=told):
+    with pytest.raises(ModelError, match=message):
         pliant.closed_motion(model, given)
 
 
@@ -648,7 +648,7 @@ def test_a_crank_that_turns_round_is_assembled_from_any_guess():
 
 @pytest.mark.parametrize("closure", ["multipliers", "reduced"])
 def test_a_mechanism_driven_into_its_dead_point_says_so_at_once(closure):
-    """crank .8 turns until coupler and rocker are stretched: 1 + .64 - 1.6 cos = 1.6^2."""
+    """crank .8 rotates until coupler and rocker are stretched: 1 + .64 - 1.6 cos = 1.6^2."""
     found = pliant.simulate(bar(crank=0.8, drive="speed"), 1.0, closure=closure)
     when = (np.arccos((1.64 - 1.6**2) / 1.6) - 1.0) / (2.0 * np.pi)
     assert "singular pose (loop 'pin')" in found.reason

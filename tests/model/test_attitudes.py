@@ -61,7 +61,7 @@ def test_angles_at_and_near_gimbal_lock_give_the_same_attitude(sequence, about, 
 
 @pytest.mark.parametrize("form", ["quaternion", "matrix", "rotation_vector"])
 def test_other_forms_are_those_of_scipy(form):
-    """Half turns included, whose axis has two signs."""
+    """Half revolutions included, whose axis has two signs."""
     half = Rotation.from_rotvec(np.pi * np.eye(3))
     turns = Rotation.concatenate([TURNS, Rotation.identity(), half, Rotation.from_rotvec([1e-9, 0, 0])])
     found = pliant.attitude(turns.as_quat() * 1.7, form)
@@ -149,7 +149,7 @@ q0 = { position = [0, 0, 1], attitude = { euler = "zyx", angles = ["30 deg", 0, 
 
 
 def spinning(spin):
-    """A sphere that turns at a constant rate, from a turned start."""
+    """A sphere that rotates at a constant rate, from a rotated start."""
     body = Body("b", 1.0, inertia=(1, 1, 1))
     frames = [Frame("b", attitude={"axis": (1, 1, 0), "angle": 0.5}, name="f")]
     joint = Joint("j", "spherical", "b", v0=spin)
@@ -172,7 +172,7 @@ def test_attitudes_along_a_run_are_those_of_a_constant_spin():
 
 
 def test_unwrapped_angles_pass_beyond_the_range_of_the_middle_angle():
-    """A turn about y, in a sequence whose middle axis is y: it goes on through 90 degrees, the others stay 0."""
+    """A rotation about y, in a sequence whose middle axis is y: it goes on through 90 degrees, the others stay 0."""
     result = spinning((0.0, 1.0, 0.0))
     t = np.linspace(0.05, 9.95, 100)
     pitch = result.attitude("b", "euler:zyx", t, unwrap=True)

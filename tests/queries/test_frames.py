@@ -28,7 +28,7 @@ def state_of(model, seed=0):
 @pytest.mark.parametrize("name", CASES)
 def test_jacobian_and_its_rate_are_those_of_pinocchio(name, axes):
     """v_pin = A v, so J = J_pin A; J' v is the acceleration while vdot vanishes: in the frame's own axes the spatial
-    one, in world axes the classical one. (Its own J' leaves out how the axes of composite joints turn.)"""
+    one, in world axes the classical one. (Its own J' leaves out how the axes of composite joints rotate.)"""
     case, pin = CASES[name], pinocchio()
     twin = Twin(case.model)
     A, bias = twin.map(case.q, case.v)

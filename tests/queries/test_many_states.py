@@ -126,7 +126,7 @@ def test_mistakes_name_the_argument_and_the_row():
 
 
 def test_the_first_row_without_inertia_is_named():
-    """Two point masses on one line: at q = 0 nothing resists the inner turn about their own line."""
+    """Two point masses on one line: at q = 0 nothing resists the inner rotation about their own line."""
     bodies = [Body("inner", 1.0, com=(1, 0, 0)), Body("outer", 1.0, com=(1, 0, 0))]
     joints = [Joint("a", "revolute", "inner", axis=(1, 0, 0)), Joint("b", "revolute", "outer", parent="inner", q0=1.0)]
     model = Model("line", bodies, joints)

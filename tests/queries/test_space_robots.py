@@ -17,7 +17,7 @@ TIGHT = 1e-12  # relative: rounding of a solve with the base's inertia, conditio
 
 
 def arm_joints(base, side, count, kinds=("z", "y", "z", "y", "x", "z", "y")):
-    """A chain of `count` rods on one side of the base, joint axes as told."""
+    """A chain of `count` rods on one side of the base, joint axes as given."""
     axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
     joints, bodies = [], []
     for k in range(count):

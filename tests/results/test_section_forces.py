@@ -42,7 +42,7 @@ def test_tip_load_on_cubic_shapes(plane, load, columns, sign):
     result = rest_run(clamped(beam, (Load("tip", **{load: Constant(force)}),)))
     x, values = result.along("beam", "section", [0.0])
     np.testing.assert_allclose(values[0, :, columns[1]], sign * force * (length - x), rtol=1e-11, atol=1e-9)
-    # the bent beam turns the load a little towards its axis: second order
+    # the bent beam rotates the load a little towards its axis: second order
     np.testing.assert_allclose(values[0, :, columns[0]], force, rtol=1e-3)
     edge = 0.02 if plane == "y" else 0.03
     moment_of_area = AREA * edge**2 / 12
@@ -144,7 +144,7 @@ def test_wrench_at_the_root_is_the_reaction_of_the_joint():
     scale = np.abs(outputs["held"]).max(axis=0)
     np.testing.assert_allclose(-outputs["root"], outputs["held"], atol=1e-11 * scale.max())
     # with bending the axial force and the torque still come from there
-    for rotary, error in (("none", 1e-9), ("section", 1e-3)):  # the inertia of sections is linear in their turns
+    for rotary, error in (("none", 1e-9), ("section", 1e-3)):  # the inertia of sections is linear in their rotations
         result = pliant.simulate(moving_arm(bending_y=1, bending_z=1, rotary=rotary), 0.2, rtol=1e-7)
         held = result.outputs["held"][:, [0, 3]]
         np.testing.assert_allclose(-result.outputs["root"][:, [0, 3]], held, atol=error * np.abs(held).max())

@@ -98,7 +98,7 @@ def states(result, period, count):
 
 
 def test_encoder_counts_and_rates_by_differences_are_what_the_counts_say():
-    """Angles are multiples of a turn over the counts, the nearest; rates are their differences over the period."""
+    """Angles are multiples of a revolution over the counts, the nearest; rates are differences over the period."""
     seen = []
 
     def law(t, measured):

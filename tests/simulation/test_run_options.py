@@ -133,16 +133,46 @@ def test_duration_stands_in_one_place():
 
 
 def test_a_wrong_run_made_in_python_is_refused_before_it_begins():
-    with pytest.raises(ModelError, match=r"run\.step: -1 found; give a number above 0 \[s\]"):
+    with pytest.raises(ModelError, match=r"run\.step: -1 found; give a number above 0 \[s\], or \"off\""):
         pliant.simulate(arm(run={"step": -1}), 1.0)
     with pytest.raises(ModelError, match=r"integrator: found Radau\(\); give a number, a text, or a table of them"):
         arm(run={"integrator": Radau()})
 
 
+@pytest.mark.parametrize("name", ["step", "max_step", "sample"])
+def test_a_call_switches_off_what_a_file_says(tmp_path, name):
+    model = arm(run={name: 1e-3})
+    assert check_options(model, duration=1.0)[name] == 1e-3
+    assert check_options(model, duration=1.0, **{name: "off"})[name] is None
+    assert check_options(arm(run={name: "off"}), duration=1.0)[name] is None
+    save_model(model, tmp_path / "arm.toml")
+    job = prepare_job(str(tmp_path / "arm.toml"), {name: "off", "duration": "1"}, tmp_path / "out")
+    assert check_options(job.model, **job.options)[name] is None
+    with pytest.raises(ModelError, match=rf'{name}: .on. found; give a number above 0 \[s\], or "off"'):
+        pliant.simulate(model, 1.0, **{name: "on"})
+
+
+def test_error_control_is_back_where_the_fixed_step_of_a_file_is_off():
+    model = arm(run={"step": 1e-2})
+    free, fixed = (pliant.simulate(model, 0.1, **options) for options in ({"step": "off"}, {}))
+    assert len(fixed.t) == 11
+    assert len(free.t) != 11
+    with pytest.raises(ModelError, match="has no error control; give a fixed step"):
+        pliant.simulate(model, 0.1, integrator="rk4", step="off")
+
+
 def test_the_schema_knows_the_run():
     check = jsonschema.Draft202012Validator(schema()["properties"]["run"])
     assert check.is_valid({"rtol": 1e-6, "integrator": {"kind": "newmark", "beta": 0.3}, "closure": "springs"})
-    for wrong in ({"rtol": 2.0}, {"rtool": 1.0}, {"integrator": "radua"}, {"integrator": {"kind": "hht", "beta": 1}}):
+    assert check.is_valid({"step": 1e-3, "sample": "off"})
+    for wrong in (
+        {"rtol": 2.0},
+        {"step": 0},
+        {"step": "on"},
+        {"rtool": 1.0},
+        {"integrator": "radua"},
+        {"integrator": {"kind": "hht", "beta": 1}},
+    ):
         assert not check.is_valid(wrong)
 
 

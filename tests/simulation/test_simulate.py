@@ -575,7 +575,7 @@ def test_audit_does_not_depend_on_the_grid_of_rows():
     assert pliant.simulate(model, 2.0, sample=0.01).audit == pliant.simulate(model, 2.0).audit
 
 
-@pytest.mark.parametrize("bodies", [2000, 4000])
+@pytest.mark.parametrize("bodies", [2000, pytest.param(4000, marks=pytest.mark.long)])
 def test_very_long_ball_chains_are_models_too(bodies):
     model = pliant.load("long-chain", bodies=bodies)
     vdot = pliant.forward_dynamics(model, model.q0, model.v0)

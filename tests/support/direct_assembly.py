@@ -63,7 +63,7 @@ def turn(axis: Any, angle: float, rate: float) -> Series:
 
 
 def spin(quaternion: np.ndarray, w: np.ndarray) -> Series:
-    """Attitude x y z w that turns at constant body rates."""
+    """Attitude x y z w that rotates at constant body rates."""
     x, y, z, s = quaternion / np.linalg.norm(quaternion)
     K = skew((x, y, z))
     R, W = np.eye(3) + 2 * s * K + 2 * K @ K, skew(w)
@@ -131,7 +131,7 @@ class Sections:
 
 
 class Tree:
-    """A model as mass points and turning sections."""
+    """A model as mass points and rotating sections."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -180,7 +180,7 @@ class Tree:
         return self.along[i][1] if i in self.along else np.array([self.model.links[i].body.total_mass])
 
     def turning(self, i: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Inertias and how the modes turn them, (3, m)."""
+        """Inertias and how the modes rotate them, (3, m)."""
         body = self.model.links[i].body
         if i not in self.along:
             return [(body.inertia_about_centre, np.zeros((3, 0)))]

@@ -75,7 +75,7 @@ def random_tree(seed: int, kinds: tuple[str, ...] = tuple(JOINT_KINDS), base: st
         joint_frame = Frame(body=name, position=position, attitude=random_quaternion(rng))
         kind = kinds[(seed + i) % len(kinds)]
         given: dict[str, Any] = {"axis": rng.normal(size=3)} if JOINT_KINDS[kind].has_axis else {}
-        # without sections that turn, only an armature resists a turn about the beam
+        # without sections that rotate, only an armature resists a rotation about the beam
         needs = isinstance(bodies[-1], Beam) and bodies[-1].rotary == "none"
         if JOINT_KINDS[kind].velocities and (needs or rng.random() < 0.3):
             given["armature"] = (0.1,) * len(JOINT_KINDS[kind].velocities)

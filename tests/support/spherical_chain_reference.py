@@ -22,13 +22,13 @@ def skew(a):
 
 
 def turn(axis, angle):
-    """Child-to-parent matrix of one turn (analytic: complex angles allowed)."""
+    """Child-to-parent matrix of one rotation (analytic: complex angles allowed)."""
     s = skew(AXES[axis])
     return np.eye(3) + np.sin(angle) * s + (1 - np.cos(angle)) * s @ s
 
 
 def euler_C(sequence, alpha):
-    """C_{k-1}^k of three turns about body axes."""
+    """C_{k-1}^k of three rotations about body axes."""
     a, b, c = (turn(axis, angle) for axis, angle in zip(sequence, alpha, strict=True))
     return (a @ b @ c).T
 

@@ -241,7 +241,7 @@ def driven_crane() -> Model:
 
 @_exhibit
 def loaded_arm() -> Model:
-    """Forces and couples in world and body axes on offset, turned frames: what external wrenches do."""
+    """Forces and couples in world and body axes on offset, rotated frames: what external wrenches do."""
     tip = Frame(body="lower", name="tip", position=(0.5, 0.05, 0.02), attitude=AxisAngle(axis=(1, 1, 0), angle=0.8))
     joints = [
         Joint(name="shoulder", kind="spherical", child="upper"),
@@ -278,7 +278,7 @@ def stopped_arm() -> Model:
 
 @_exhibit
 def hooke_coupling() -> Model:
-    """A cross without mass between two hinges on a fixed, turned base: massless bodies inside the tree are allowed."""
+    """A cross without mass between two hinges on a fixed, rotated base: massless bodies inside the tree are allowed."""
     joints = [
         Joint(name="yoke", kind="revolute", parent=_on("stand", 0.1, 0, 0.2), child="cross", axis=(1, 0, 0)),
         Joint(name="fork", kind="revolute", parent="cross", child="shaft", axis=(0, 1, 0)),
@@ -366,7 +366,7 @@ def flexible_satellite() -> Model:
 
 @_exhibit
 def falling_chain() -> Model:
-    """Elastic links in the plane, the first one flies: planar base, sections that turn at the start [gibbsappell]."""
+    """Elastic links in the plane, the first one flies: planar base, sections that rotate at the start [gibbsappell]."""
     ends = ("cs", "ss", "sc")
     links = [_beam(f"link{i}", 1.0, bending_y=Bending(1, pair), rotary="frame") for i, pair in enumerate(ends)]
     joints = [

@@ -11,7 +11,7 @@ import pytest
 from four_bars import run_four_bars
 
 SPEEDS = [1.0, *np.random.default_rng(7).uniform(0.3, 10.0, 99)]
-# speeds of rows that lie beside a dead point are rounding over what the loops tell there
+# speeds of rows that lie beside a dead point are rounding over what the loops determine there
 FLOOR = 1e-6
 DURATION = 3.0
 

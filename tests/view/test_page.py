@@ -143,7 +143,7 @@ def test_click_in_a_chart_sets_the_time_and_every_cursor_follows(browser: Any, f
         opened.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 20, steps=4)
         opened.page.mouse.up()
         assert opened.time() == pytest.approx(0.15, abs=0.6 / box["width"])
-        # resting on a chart tells its values
+        # resting on a chart shows its values
         opened.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.5 * box["height"])
         first.locator(".hoverlayer .legend").wait_for()
 

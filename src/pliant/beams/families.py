@@ -117,7 +117,7 @@ def _mean_shear(beam: Beam, plane: Plane) -> float:
 
 
 def _ends(bending: Bending) -> str:
-    """A start clamped to a turning hub is a hinge with the hub's inertia."""
+    """A start clamped to a rotating hub is a hinge with the hub's inertia."""
     return bending.ends if bending.hub_inertia is None else "s" + bending.ends[1]
 
 

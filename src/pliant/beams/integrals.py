@@ -158,7 +158,7 @@ def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) 
 
 
 def _rotary(beam: Beam, s: Samples) -> tuple[Array, Array, Array]:
-    """Inertia of the turning sections: Jr, Jr1, Jr2."""
+    """Inertia of the rotating sections: Jr, Jr1, Jr2."""
     m = s.angle.shape[1]
     if beam.rotary == "none":
         return np.zeros((3, 3)), np.zeros((3, m)), np.zeros((m, m))

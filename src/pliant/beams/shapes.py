@@ -36,7 +36,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class WaveShape:
-    """Of a uniform beam: four waves, and a turn as a rigid body (modes seen from a turning hub)."""
+    """Of a uniform beam: four waves, and a turn as a rigid body (modes seen from a rotating hub)."""
 
     length: float  # [m]
     om2: float  # mu length^4 omega^2 / EI

@@ -23,7 +23,7 @@ class EndLoads(NamedTuple):
 
     tip_mass: float = 0.0
     tip_inertia: float = 0.0
-    hub_inertia: float = 0.0  # at a start that turns
+    hub_inertia: float = 0.0  # at a start that rotates
 
 
 class UniformBeam(NamedTuple):

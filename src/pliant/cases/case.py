@@ -29,10 +29,13 @@ class Setting:
     choices: tuple[Any, ...] = ()
     low: float | None = None  # allowed from here
     high: float | None = None  # allowed up to here
+    off: str = ""  # a word that is allowed as well
 
     def parse(self, key: str, value: Any) -> Any:
         """A value of the default's type, from Python or from text; or a message."""
         kind = type(self.default)
+        if self.off and value == self.off:
+            return self.off
         try:
             if kind is bool:
                 parsed: Any = _parse_bool(value)

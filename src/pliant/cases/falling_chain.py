@@ -48,7 +48,7 @@ SETTINGS = {
     "coupling": Setting("linear", "with or without shortening by bending", choices=("linear", "high-order")),
     "rotary": Setting(
         "frame",
-        "inertia of the sections turns with the frame or also with the bending",
+        "inertia of the sections rotates with the frame or also with the bending",
         choices=("frame", "section", "none"),
     ),
     "shapes": Setting(

@@ -25,7 +25,7 @@ SETTINGS = {
     "rocker": Setting(0.7, "length of the rocker", "m", low=1e-6),
     "density": Setting(2.0, "mass per length of all links", "kg/m", low=1e-9),
     "angle": Setting(1.0, "crank against the ground at the start", "rad"),
-    "drive": Setting("free", "the crank swings freely, or turns at a speed", choices=("free", "speed")),
+    "drive": Setting("free", "the crank swings freely, or rotates at a speed", choices=("free", "speed")),
     "speed": Setting(2.0 * math.pi, "of the crank (free: at the start)", "rad/s"),
     "gravity": Setting(9.81, "downward", "m/s^2"),
 }

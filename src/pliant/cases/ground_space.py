@@ -24,8 +24,10 @@ SETTINGS = {
     "link_mass": Setting(8.0, "mass of each of the two long links", "kg", low=1e-6),
     "link_length": Setting(1.2, "length of each of the two long links", "m", low=1e-6),
     "payload": Setting(20.0, "mass of the payload box at the wrist", "kg", low=1e-6),
-    "slew": Setting(float(np.pi / 2), "turn of the shoulder; the elbow turns back by as much, the wrist half", "rad"),
-    "slew_time": Setting(4.0, "duration of the turn", "s", low=1e-3),
+    "slew": Setting(
+        float(np.pi / 2), "rotation of the shoulder; the elbow rotates back by as much, the wrist half", "rad"
+    ),
+    "slew_time": Setting(4.0, "duration of the slew", "s", low=1e-3),
 }
 
 
@@ -122,7 +124,7 @@ CASE = Case(
         "base_force_peak": Figure("largest force of the ground on the base (floating: none)", "N"),
         "base_moment_peak": Figure("largest moment of the ground on the base (floating: none)", "N m"),
         "base_drift": Figure("how far the base has moved at the end (fixed: none)", "m"),
-        "base_turn": Figure("how far the base has turned at the end (fixed: none)", "rad"),
+        "base_turn": Figure("how far the base has rotated at the end (fixed: none)", "rad"),
         "centre_drift": Figure("largest shift of the mass centre; zero in space without gravity", "m"),
         "shoulder_torque_peak": Figure("largest drive torque of the shoulder", "N m"),
         "drive_work": Figure("work of all drives", "J"),

@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def _start(i: int, bend: float) -> tuple[float, float, float, float]:
-    """A smooth, truly spatial bend: turn about y and z of the parent."""
+    """A smooth, truly spatial bend: rotation about y and z of the parent."""
     x = (0.0, 0.5 * bend * math.sin(0.7 * i), 0.5 * bend * math.cos(0.4 * i))
     angle = math.hypot(*x)
     s = math.sin(angle / 2) / angle if angle > 0 else 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,32 @@ Array = NDArray[np.float64]
 SOURCE = "Raoofian, Taghvaeipour, Kamali 2017: 3RRR"
 INTERVALS = (4000, 16000, 64000)  # of the torque table of one lap: the first that is good enough
 GOOD = 1e-10  # of the largest torque: error of its splines
-LEAST = 1e-17  # [m] that e_c and e_p can tell from nothing
-METHODS = ("reduced", "multipliers", "springs", "implicit", "all")
+MIN_ERROR = 1e-17  # [m] below which e_c and e_p are rounding
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to close the loops: options of simulate, and those that come from settings."""
+
+    options: dict[str, Any]
+    of_settings: dict[str, str] = field(default_factory=dict)
+
+
+OF_SPRINGS = {
+    "closure_stiffness": "stiffness",
+    "closure_damping": "damping",
+    "closure_form": "constraint_form",
+    "closure_prestretch": "prestretch",
+}
+WAYS = {
+    "reduced": Way({"closure": "reduced"}),
+    "multipliers": Way({"closure": "multipliers"}),
+    "springs": Way({"closure": "springs"}, OF_SPRINGS),
+    "implicit": Way({"closure": "implicit", "integrator": "generalised_alpha", "step": 1e-3}),
+    "all": Way({"closure": "reduced"}),  # the first of all
+}
 SETTINGS = {
-    "method": Setting("reduced", "how the loops are closed; all: every way, side by side", choices=METHODS),
+    "method": Setting("reduced", "how the loops are closed; all: every way, side by side", choices=tuple(WAYS)),
     "stiffness": Setting(1e6, "of the virtual springs", "N/m", low=1e-6),
     "damping": Setting(0.0, "of the virtual springs", "N s/m", low=0.0),
     "prestretch": Setting(False, "springs start stretched as the reactions ask"),
@@ -50,7 +72,6 @@ SETTINGS = {
     "I2": Setting(0.12, "moment of inertia of a link at the platform", "kg m^2", low=1e-12),
     "Ip": Setting(0.0817, "moment of inertia of the platform", "kg m^2", low=1e-12),
 }  # fmt: skip
-OF_SPRINGS = ("stiffness", "damping", "prestretch", "constraint_form")
 DURATION = 6.0
 
 
@@ -150,23 +171,15 @@ def _link(settings: Mapping[str, Any], name: str, n: str) -> Body | Beam:
 
 def run_options(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Options of simulate that the settings ask for."""
-    if settings["method"] == "springs":
-        return {
-            "closure": "springs",
-            "closure_stiffness": settings["stiffness"],
-            "closure_damping": settings["damping"],
-            "closure_form": settings["constraint_form"],
-            "closure_prestretch": settings["prestretch"],
-        }
-    if settings["method"] == "implicit":
-        return {"closure": "implicit", "integrator": "generalised_alpha", "step": 1e-3}
-    return {"closure": "multipliers" if settings["method"] == "multipliers" else "reduced"}
+    way = WAYS[settings["method"]]
+    return way.options | {option: settings[key] for option, key in way.of_settings.items()}
 
 
 def unused(settings: dict[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
-    if settings["method"] != "springs":
-        found |= dict.fromkeys(OF_SPRINGS, f"method = {settings['method']}")
+    used = WAYS[settings["method"]].of_settings.values()
+    for way in WAYS.values():
+        found |= {key: f"method = {settings['method']}" for key in way.of_settings.values() if key not in used}
     if settings["links"] == "rigid":
         found["bending_stiffness"] = "links = rigid"
     else:
@@ -215,7 +228,7 @@ def errors(result: Result) -> tuple[Array, Array, Array]:
     pose = next(link for link in result.model.links if link.joint.name == "pose")
     away = np.linalg.norm(q[:, pose.q : pose.q + 2] - rose(t, r0, profile)[0], axis=1)
     open_by = np.sum(np.abs(loop_values(result.model, q)), axis=1)
-    return t, np.log10(np.maximum(open_by, LEAST)), np.log10(np.maximum(away, LEAST))
+    return t, np.log10(np.maximum(open_by, MIN_ERROR)), np.log10(np.maximum(away, MIN_ERROR))
 
 
 def loop_values(model: Model, q: Array) -> Array:
@@ -297,7 +310,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
     legs = (1, 2, 3)
     return (
         Panel("Platform", "m", (("x", "platform[0]"), ("y", "platform[1]"))),
-        Panel("Turn of the platform", "rad", (("theta_p", "pose.angle"),)),
+        Panel("Rotation of the platform", "rad", (("theta_p", "pose.angle"),)),
         Panel("Motor torques", "N m", tuple((f"motor {n}", f"torque{n}[0]") for n in legs)),
         Panel("Motor angles", "rad", tuple((f"motor {n}", f"motor{n}") for n in legs)),
         Panel("Forces on the leg tips, along the leg", "N", tuple((f"leg {n}", f"reaction_leg{n}[0]") for n in legs)),
@@ -346,7 +359,7 @@ def variants(settings: dict[str, Any]) -> dict[str, Variant]:
         return {}
 
     def one(method: str, **options: Any) -> Variant:
-        own = {**settings, "method": method, **{key: SETTINGS[key].default for key in OF_SPRINGS}}
+        own = {**settings, "method": method, **{key: SETTINGS[key].default for key in OF_SPRINGS.values()}}
         return Variant(own, {**run_options(own), **options})
 
     found = {"reduced": one("reduced"), "multipliers": one("multipliers"), "implicit": one("implicit")}

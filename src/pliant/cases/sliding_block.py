@@ -34,7 +34,7 @@ SETTINGS = {
 
 
 def build(settings: dict[str, Any]) -> Model:
-    """x points down the slope, y out of it. The block shifts in x and y and does not turn."""
+    """x points down the slope, y out of it. The block shifts in x and y and does not rotate."""
     slope, g = settings["slope"], settings["gravity"]
     return Model(
         name="sliding-block",

@@ -50,7 +50,7 @@ def build(settings: dict[str, Any]) -> Model:
     for k in range(6):
         way = above[k] + (0.0, 0.0, height) - ground[k]
         length = float(np.linalg.norm(way))
-        # the leg lies along its own z: turn about x, then about the new y
+        # the leg lies along its own z: rotated about x, then about the new y
         x, y, z = (way / length).tolist()
         about_y = math.asin(x)
         about_x = math.atan2(-y, z)

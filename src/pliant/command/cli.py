@@ -1,4 +1,4 @@
-"""The pliant command. Thin: it parses, calls the library, prints, and turns errors into exit codes."""
+"""The pliant command. Thin: it parses, calls the library, prints, and makes exit codes of errors."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from pliant.command.compiling import compile_first, say_what_compiles
 from pliant.command.completion import complete_case, complete_kind, complete_method, complete_setting, in_bash
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError, SimulationError
 
-MAX_FIGURES = 16  # printed
-MAX_ROWS = 30  # of a table of findings in the terminal; the page has all
-MAX_CONTACTS = 12  # shown in the terminal
 app = typer.Typer(
     name="pliant",
     help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
@@ -99,6 +97,7 @@ def run(
     pliant run falling-chain --video chain.mp4 --export chain.csv
     """
     from pliant.command.job import prepare_job, run_job, write_extras
+    from pliant.command.outcome import print_outcome
 
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
@@ -151,35 +150,12 @@ def cases(
     ] = None,
 ) -> None:
     """List the built-in cases; of one, the keys that --set reaches and the figures it reports."""
-    from pliant.cases.case import all_cases
-    from pliant.command.job import RUN_SETTINGS
-    from pliant.command.loading import find_case
-    from pliant.engine.run_options import RUN_OPTIONS
+    from pliant.command.listings import print_case, print_cases
 
     if name is None:
-        print_table(("case", "what", "source"), [(case.name, case.title, case.source) for case in all_cases().values()])
-        print("pliant cases NAME shows its keys and figures; pliant run NAME runs it.")
-        return
-    case = find_case(name)
-    if case is None:
-        raise ModelError(f"{name!r} names a file, not a case; pliant run {name} runs it")
-    print(f"{case.name}: {case.title} ({case.source})\n")
-    print_table(
-        ("key", "default", "unit", "what"), [_setting_row(key, row, row.default) for key, row in case.settings.items()]
-    )
-    duration = case.build(case.resolve({})).duration
-    defaults = {key: row.default or "off" for key, row in RUN_SETTINGS.items()}
-    defaults |= {name: option.shown_default for name, option in RUN_OPTIONS.items()}
-    defaults |= {"duration": duration, **case.run}
-    rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
-    print_table(("option of the run", "default", "unit", "what"), rows)
-    figures = [(key, row.unit, _short(row.expected), row.help) for key, row in case.figure_table.items()]
-    print_table(("figure", "unit", "expected", "what"), figures)
-
-
-def _setting_row(key: str, row: Any, default: Any) -> tuple[str, ...]:
-    choices = f" ({', '.join(map(str, row.choices))})" if row.choices else ""
-    return key, _short(default), row.unit, row.help + choices
+        print_cases()
+    else:
+        print_case(name)
 
 
 @app.command(short_help="list formulations, integrators and laws of contact")
@@ -194,50 +170,12 @@ def methods(
 
     pliant methods stribeck
     """
-    from pliant.methods import AUTO, FAMILIES
+    from pliant.command.listings import print_method, print_methods
 
-    if name is not None:
-        _print_method(name)
-        return
-    defaults = {getattr(method(), "first", method).name for method in AUTO.values()}
-
-    for family, table in FAMILIES.items():
-        rows = [
-            (
-                row.name + (" *" if row.name in defaults else ""),
-                row.summary,
-                row.cost,
-                ", ".join(sorted(row.supports)),
-                row.reference,
-            )
-            for row in table
-        ]
-        print_table((family, "what", "cost", "supports", "reference"), rows)
-    print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
-
-
-def _print_method(name: str) -> None:
-    from pliant.methods import FAMILIES
-    from pliant.methods.citations import CITATIONS
-    from pliant.model.messages import closest
-
-    found = {row.name: row for table in FAMILIES.values() for row in table}
-    if name not in found:
-        raise ModelError(f"{name!r} is no method{closest(name, found) or ';'} pliant methods lists them all")
-    row = found[name]
-    print(f"{row.family} {name}, in Python pliant.{row.__name__}: {row.summary}")
-    print(f"supports: {', '.join(sorted(row.supports)) or 'nothing more'}\nreference: {CITATIONS[row.reference]}\n")
-    rows = [
-        (
-            each.key,
-            "needed" if each.is_needed else _short(each.default),
-            each.unit,
-            ", ".join(each.choices) or ("" if isinstance(each.default, bool) else each.range_words),
-            each.words,
-        )
-        for each in row.parameters()
-    ]
-    print_table(("parameter", "default", "unit", "allowed", "what"), rows)
+    if name is None:
+        print_methods()
+    else:
+        print_method(name)
 
 
 @app.command(short_help="natural frequencies and mode shapes of a robot, or of a beam")
@@ -394,93 +332,6 @@ def parse_assignments(texts: list[str]) -> dict[str, str]:
             raise ModelError(f"--set {key.strip()}: given twice; give it once")
         values[key.strip()] = value.strip()
     return values
-
-
-def compile_first() -> None:
-    """On a new machine, say that kernels are being compiled, and use both cores for it."""
-    from pliant.engine.warmup import warm_up
-    from pliant.kernels import _jit
-
-    if _jit.CACHE_FOLDER and not _jit.is_cached():
-        print("pliant compiles its kernels, once on this machine (about half a minute) ...", file=sys.stderr)
-        warm_up(is_first_run=True)
-
-
-def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
-    """Methods beyond those of every first run are compiled when they are needed first."""
-    from pliant.kernels import _jit
-    from pliant.methods import find_formulation, find_method
-    from pliant.model.messages import listed
-
-    chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **model.run, **options}
-    methods = [
-        find_formulation(chosen["formulation"], model.has_modes),
-        find_method("integrator", chosen["integrator"]),
-    ]
-    if model.loops:
-        methods.append(find_method("closure", chosen["closure"]))
-    missing = [row.name for row in methods if not _jit.is_cached(row.module)]
-    if _jit.CACHE_FOLDER and missing:
-        print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)
-
-
-def print_outcome(outcome: Any) -> None:
-    """The short summary: how it ended, the figures, their accuracy, the files."""
-    result, table = outcome.result, outcome.figure_table
-    print(
-        f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s"
-        + (f" ({result.reason})" if result.reason else "")
-    )
-    rows: list[tuple[str, ...]] = []
-    others: list[tuple[str, ...]] = []
-    for key, value in outcome.figures.items():
-        row = table.get(key)
-        note = ""
-        if row is not None and row.expected is not None and outcome.is_default:
-            note = "as expected" if abs(value - row.expected) <= row.tolerance else f"EXPECTED {_short(row.expected)}"
-        (rows if len(rows) < MAX_FIGURES else others).append((key, _short(value), row.unit if row else "", note))
-    print_table(("figure", "value", "unit", ""), rows)
-    if others:
-        expected = sum(note == "as expected" for *_, note in others)
-        known = f", {expected} of them as expected" if expected else ""
-        print(f"and {len(others)} more figures in summary.json{known}")
-        print_table(("figure", "value", "unit", ""), [row for row in others if row[-1].startswith("EXPECTED")])
-    _print_contacts(result)
-    stats = result.stats
-    for finding in outcome.findings:
-        if finding.rows:
-            print(f"{finding.title}: {finding.text}" if finding.text else finding.title)
-        if len(finding.rows) <= MAX_ROWS:
-            print_table(finding.columns, finding.rows)
-    for words in (*result.warnings, *outcome.other_warnings):
-        print(f"warning: {words}")
-    print("audit: " + ", ".join(f"{key} {value:.1e}" for key, value in result.audit.items()))
-    print(
-        f"{result.settings['formulation']} + {result.settings['integrator']}: {stats['steps']} steps, "
-        f"{stats['evaluations']} evaluations, {stats['events']} events, {1e3 * stats['wall_s']:.1f} ms"
-    )
-    print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
-
-
-def _print_contacts(result: Any) -> None:
-    """The first contacts; all are in the files."""
-    from pliant.results.recording import CONTACT_UNITS
-
-    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
-    shown = result.contacts[:MAX_CONTACTS]
-    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
-    if len(result.contacts) > len(shown):
-        print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
-
-
-def _touch(value: float) -> str:
-    return "touching" if value != value else f"{value + 0.0:.6g}"
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return "" if value is None else str(value)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from pliant.cases.case import Case, Setting, unknown_key
 from pliant.command.loading import find_case, load
 from pliant.engine.callbacks import Progress
-from pliant.engine.run_options import RUN_OPTIONS
+from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
@@ -29,7 +29,7 @@ from pliant.view.picture.video import video_format
 # what --set takes of a run: its options, and the parameters of its methods
 RUN_SETTINGS = {
     **{
-        name: Setting(row.usual, row.words, row.unit, row.choices)
+        name: Setting(row.usual, row.words, row.unit, row.choices, off=OFF if row.can_be_off else "")
         for name, row in RUN_OPTIONS.items()
         if row.is_for_files
     },

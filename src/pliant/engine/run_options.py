@@ -17,7 +17,8 @@ from pliant.machine import free_memory
 from pliant.methods import CHOSEN, PARAMETERS, find_method
 from pliant.model.messages import closest, listed, quoted
 
-FREE_SHARE = 0.5  # of the free memory a run may keep, unless told otherwise
+FREE_SHARE = 0.5  # of the free memory a run may keep, unless said otherwise
+OFF = "off"
 SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 
 
@@ -33,6 +34,7 @@ class RunOption:
     high: float = np.inf  # and below this
     example: Any = None  # where the default is None: of the type that it has
     choices: tuple[str, ...] = ()
+    can_be_off: bool = False  # "off" is a value too: a call undoes with it what a file says
     is_for_files: bool = True  # else for calls in Python only
 
     def checked(self, value: Any, where: str = "") -> Any:
@@ -40,6 +42,8 @@ class RunOption:
         where, kind = where or self.name, type(self.usual)
         if self.name in CHOSEN:
             return find_method(self.name, value)
+        if self.can_be_off and isinstance(value, str) and value == OFF:
+            return None
         if self.name == "memory":
             return _checked_memory(value, where)
         if kind is bool:
@@ -48,7 +52,8 @@ class RunOption:
             return as_whole(value, where)
         unit = f"[{self.unit}]" if self.unit else ""
         hint = f"such as {self.default:g}".replace("e-0", "e-") if self.default is not None else ""
-        return as_number(value, where, self.low, self.high, ", ".join(filter(None, (unit, hint))))
+        off = f'or "{OFF}"' if self.can_be_off else ""
+        return as_number(value, where, self.low, self.high, ", ".join(filter(None, (unit, hint, off))))
 
     @property
     def usual(self) -> Any:
@@ -57,7 +62,7 @@ class RunOption:
 
     @property
     def shown_default(self) -> Any:
-        return "off" if self.default is None else self.default
+        return OFF if self.default is None else self.default
 
 
 def _family(name: str, words: str) -> RunOption:
@@ -73,11 +78,11 @@ RUN_OPTIONS = {
         _family("closure", "how loops are closed"),
         RunOption("rtol", "relative tolerance of a step", 1e-8, low=1e-16, high=1.0),
         RunOption("atol", "absolute tolerance of a step (lengths: times the model's size)", 1e-10, "rad"),
-        RunOption("step", "fixed step instead of error control", unit="s", example=0.001),
-        RunOption("max_step", "largest step", unit="s", example=0.01),
+        RunOption("step", "fixed step instead of error control", unit="s", example=0.001, can_be_off=True),
+        RunOption("max_step", "largest step", unit="s", example=0.01, can_be_off=True),
         RunOption("max_steps", "give up after so many steps", 10_000_000),
         RunOption("sample", "rows of the result on a grid of this period instead of at accepted steps", unit="s",
-                  example=0.01),
+                  example=0.01, can_be_off=True),
         RunOption("dense", "whether the dense output is kept, for at(t)", True, is_for_files=False),
         RunOption("memory", "what the run may keep in memory, as 2 GB; auto: half of what is free", "auto"),
     )
@@ -118,6 +123,9 @@ def run_schema() -> dict[str, Any]:
             if row["type"] == "number":
                 row |= {"exclusiveMinimum": option.low}
                 row |= {"exclusiveMaximum": option.high} if option.high < np.inf else {}
+            if option.can_be_off:
+                words = {"description": row.pop("description")}
+                row = words | {"anyOf": [row, {"const": OFF}]}
         properties[name] = row
     return {"type": "object", "additionalProperties": False, "properties": properties}
 

@@ -57,7 +57,7 @@ class Meshes:
         made = self._known[path]
         return None if made is None else (made[0] * scale, made[1])
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """One sentence about all that is there and is not drawn."""
         if self.problems:
             each = listed((f"{name} ({why})" for name, why in self.problems.items()), 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,13 @@ from pliant.model.flexible_links import FlexibleLink, make_flexible
 from pliant.model.messages import listed
 from pliant.model.model import Model
 
-SUFFIXES = (".urdf", ".xml", ".mjcf")
+# who makes the tables of a model file from the text, by the ending of the file
+READERS = {
+    ".urdf": ("pliant.io.urdf", "urdf_tables"),
+    ".xml": ("pliant.io.mjcf", "mjcf_tables"),
+    ".mjcf": ("pliant.io.mjcf", "mjcf_tables"),
+}
+SUFFIXES = tuple(READERS)
 BETTER_WORDS = {
     'inertia_check = "symmetric" takes it': "the setting inertia = keep takes them all",
     "give mass, an armature, or make it fixed": "give it an inertial or make its joint fixed in the robot file, or "
@@ -61,13 +68,9 @@ def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
 
 
 def _robot_tables(path: Path, settings: RobotSettings) -> dict[str, Any]:
-    if path.suffix.lower() == ".urdf":
-        from pliant.io.urdf import urdf_tables
-
-        return urdf_tables(path, read_text(path), settings)
-    from pliant.io.mjcf import mjcf_tables
-
-    return mjcf_tables(path, read_text(path), settings)
+    module, function = READERS[path.suffix.lower()]
+    tables: dict[str, Any] = getattr(importlib.import_module(module), function)(path, read_text(path), settings)
+    return tables
 
 
 # --- sidecars -------------------------------------------------------------------------------------------------------

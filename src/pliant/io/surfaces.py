@@ -30,7 +30,7 @@ def shape_of(kind: str, sizes: Mapping[str, Sequence[float]]) -> Triangles | Non
 
 
 def surface_table(points: Array, faces: Any, pose: Pose) -> dict[str, Any] | None:
-    """Points turned into body axes, rounded to what a picture shows; None for what cannot be seen in any."""
+    """Points in body axes, rounded to what a picture shows; None for what cannot be seen in any."""
     placed = pose.p + points @ pose.R.T
     if not len(faces) or not np.abs(placed).max() <= LARGEST:
         return None

@@ -46,7 +46,7 @@ def urdf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
     meshes = Meshes(path, _mesh_names(links))
     made = _Build(path, settings, Tables(plain_name(robot.get("name") or path.stem)), links, meshes)
     made.plant(root, joints)
-    meshes.tell()
+    meshes.report()
     if not made.tables.is_whole:
         warnings.warn(f"{path.name}: {HIDDEN}", stacklevel=2)
     return made.tables.as_model(settings)
@@ -114,7 +114,7 @@ class _Build:
         table: dict[str, Any] = {"name": plain_name(joint.name), "kind": kind, "child": child}
         table |= self._acting(joint) if kind != "fixed" else {}
         if kind == "planar" and joint.axis[2] < np.linalg.norm(joint.axis) * (1 - 1e-15):
-            # pliant's planes are x-y: the joint turns into the plane, and a weld turns back
+            # pliant's planes are x-y: the joint frame is rotated into the plane, and a weld rotates back
             turn = Pose(_turn_to(joint.axis))
             table["child"], joint_frame = f"{child}_plane"[:80], joint_frame @ turn
             self.tables.bodies.append({"name": table["child"], "mass": 0.0})

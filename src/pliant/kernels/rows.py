@@ -24,3 +24,16 @@ def solve_rows(dofs, M, vdot):
     if failed < 0:
         cholesky_solve(M, n, vdot)
     return failed
+
+
+@kernel
+def put_constraint_forces(dofs, M, vdot):
+    """(G10), (L12): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M,
+    which solve_rows leaves as it was."""
+    for j in range(len(dofs)):
+        dof = dofs[j]
+        if dof.is_prescribed:
+            dof.constraint_force = dof.row + dof.armature * dof.motion_vdot - dof.tau
+            for k in range(len(dofs)):
+                if not dofs[k].is_prescribed:
+                    dof.constraint_force += M[min(j, k), max(j, k)] * vdot[k]

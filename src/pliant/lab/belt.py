@@ -159,7 +159,7 @@ def conclude_force(settings: Mapping[str, Any], measured: dict[Any, Any]) -> tup
         f"mu_s N = {settings['mu_s'] * N:.4g} N. Left: the block is held and the belt runs at constant speed. "
         "Right: the belt swings and the block hangs on a stiff spring. Laws that stick show a vertical line at zero "
         "speed: the force is whatever holds (karnopp sticks already below its stick speed). Smoothed laws need some "
-        "speed for any force, so they creep. Bristles give a loop: the force depends on the way since the turn."
+        "speed for any force, so they creep. Bristles give a loop: the force depends on the way since the reversal."
     )
     columns = ("law", *(f"force at {v:g} m/s [N]" for v in places), "largest on the swinging belt [N]")
     finding = Finding("Friction against speed", text, columns, rows, tuple(charts), (1, 2, 3, 4))

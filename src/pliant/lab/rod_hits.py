@@ -21,7 +21,7 @@ from pliant.report_types import Finding, Lines
 from pliant.result import Result
 
 SWEPT = tuple(range(10, 90, 3))  # angles of the charts [deg]
-SLOW = 2e-3  # share of the speed of fall; a tip that slides no faster has stopped
+STOPPED_SPEED = 2e-3  # share of the speed of fall; a tip that slides no faster has stopped
 LENGTHS = 30.0  # a run lasts so many times of elastic contact
 
 
@@ -76,7 +76,7 @@ def measure(result: Result) -> dict[str, Any]:
     t_end = result.t[-1] if math.isnan(contact.t_end) else float(contact.t_end)
     slide = result.outputs_at(np.linspace(contact.t_start, t_end, 1001))["tip"][:, 0]
     slide_in, slide_out = float(slide[0]), float(slide[-1])
-    is_slow = np.abs(slide) < SLOW * contact.v_in
+    is_slow = np.abs(slide) < STOPPED_SPEED * contact.v_in
     if math.isnan(contact.t_end):
         fate = "stays on the ground"
     elif is_slow[-1] and not is_slow[0]:
@@ -84,7 +84,7 @@ def measure(result: Result) -> dict[str, Any]:
     elif np.mean(is_slow) > 0.02:
         fate = "stops, lets go"
     elif slide_in * slide_out < 0.0:
-        fate = "turns back"
+        fate = "reverses"
     else:
         fate = "slides on"
     return {
@@ -147,8 +147,8 @@ def _verdict(settings: Mapping[str, Any], measured: dict[Any, Any]) -> str:
         error[key] = max(error[key], abs(found["restitution"] - settings["restitution"]))
     words = (
         f"The tip misses e by up to {error['none']:.3f} without friction and by up to {error['some']:.3f} with "
-        "friction, for friction turns the rod too, and that moves the tip along the normal. "
-        "Even without friction the slide changes: the push along the normal turns a leaning rod."
+        "friction, for friction rotates the rod too, and that moves the tip along the normal. "
+        "Even without friction the slide changes: the push along the normal rotates a leaning rod."
     )
     if settings["modes"]:
         words += (

@@ -15,18 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import as_names, as_state, as_time
+from pliant.engine.arguments import as_state, as_time
 from pliant.engine.motion import moved_along
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.linear.differences import derivative
+from pliant.linear.inputs_outputs import Input, Quantity, find_inputs, find_outputs
 from pliant.linear.state_space import StateSpace
 from pliant.mechanisms.constraints import Loops
-from pliant.model.columns import FORCES, UNITS, output_columns, velocity_columns
-from pliant.model.messages import closest, listed, quoted
+from pliant.model.columns import UNITS, velocity_columns
 from pliant.model.model import Model
 from pliant.model.scales import tolerances
-from pliant.queries.frames import jacobian
 from pliant.results.outputs import recorded_outputs
 from pliant.system.phases import Phases
 
@@ -34,7 +33,6 @@ Array = NDArray[np.float64]
 
 DEPENDENT = 1e-10  # singular values of constraints below this share of the largest are zero
 AT_KINK = 1e-12  # [rad, rad/s; times the model's size m, m/s] nearer to the place of an event than this is at it
-WRENCH = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"}
 
 
 def linearise(
@@ -54,26 +52,8 @@ def linearise(
     outputs, else all coordinates. Prescribed joints move as their signals say at t; controllers are off. The state need
     not be one of rest: then x is the deviation from the motion through it (StateSpace.residual says what is left)."""
     point = OperatingPoint(model, q, v, t)
-    return point.linear_model(point.find_inputs(inputs), point.find_outputs(outputs))
-
-
-@dataclass(frozen=True)
-class Input:
-    """A force that may act: its name and unit, and what it does to every velocity (J^T)."""
-
-    name: str
-    unit: str
-    force: Array
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number read off: a column of the outputs, or of the deviations and their rates."""
-
-    name: str
-    unit: str
-    column: int
-    kind: str  # "output", "coordinate" or "rate"
+    forces = find_inputs(point.handle, point.q, inputs)
+    return point.linear_model(forces, find_outputs(model, point.is_free, outputs))
 
 
 @dataclass
@@ -277,7 +257,7 @@ class OperatingPoint:
         )  # fmt: skip
 
     def _transport(self) -> Array:
-        """d(rate of the deviation)/d(deviation): where axes rotate with the body, a fixed deviation seems to turn."""
+        """d(rate of the deviation)/d(deviation): where axes rotate with the body, a fixed deviation seems to rotate."""
         n_v = len(self.v)
         T = np.zeros((n_v, n_v))
         for link in self.model.links:
@@ -331,60 +311,6 @@ class OperatingPoint:
         kinds = [velocity_columns(self.model)[j].kind for j in self.independent]
         units = [UNITS[kind] for kind in kinds]
         return (*units, *(f"{unit}/s" for unit in units), *("m" for _ in self.handle.packed.state_scales))
-
-    def find_inputs(self, names: Sequence[str] | None) -> tuple[Input, ...]:
-        """Forces by name, or a message."""
-        model, dofs = self.model, self.handle.system.dofs
-        kinds = {one.name.removesuffix(".rate"): one.kind for one in velocity_columns(model)}
-        if names is None:
-            has_motor = (dofs.motor >= 0) | (dofs.input >= 0)
-            of_joint = np.array([kind in FORCES for kind in kinds.values()], bool)
-            wanted = has_motor if np.any(has_motor & self.is_free) else of_joint
-            names = [
-                name for name, yes, free in zip(model.velocities, wanted, self.is_free, strict=True) if yes and free
-            ]
-        return tuple(self._input(name, kinds) for name in as_names(names, "inputs"))
-
-    def _input(self, name: str, kinds: dict[str, str]) -> Input:
-        model = self.model
-        if name in model.velocities:
-            j = model.velocities.index(name)
-            if not self.is_free[j]:
-                raise ModelError(f"inputs: {name!r} moves as prescribed; a force on it moves nothing, leave it out")
-            return Input(name, FORCES.get(kinds[name], "N"), np.eye(len(self.v))[j])
-        frame, _, part = name.rpartition(".")
-        if frame and part in WRENCH and frame in self.handle.packed.frame_rows:
-            return Input(name, WRENCH[part], jacobian(model, self.q, frame)[list(WRENCH).index(part)].copy())
-        hint = closest(name, model.velocities)
-        raise ModelError(
-            f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and "
-            "of frames in world axes, as 'tip.fx' or 'tip.mz'"
-        )
-
-    def find_outputs(self, names: Sequence[str] | None) -> tuple[Quantity, ...]:
-        """What is read off, by name, or a message."""
-        model = self.model
-        known: dict[str, list[Quantity]] = {}
-        column = 0
-        for output in model.outputs:
-            found = []
-            for one in output_columns(model, output):
-                found.append(Quantity(one.name, one.unit, column, "output"))
-                known[one.name] = found[-1:]
-                column += 1
-            known[output.name] = found
-        for j, one in enumerate(velocity_columns(model)):
-            name = one.name.removesuffix(".rate")
-            known.setdefault(name, [Quantity(name, UNITS[one.kind], j, "coordinate")])
-            known.setdefault(one.name, [Quantity(one.name, one.unit, j, "rate")])
-        if names is None:
-            of_outputs = [output.name for output in model.outputs]
-            names = of_outputs or [model.velocities[j] for j in range(len(self.v)) if self.is_free[j]]
-        names = as_names(names, "outputs")
-        for name in names:
-            if name not in known:
-                raise ModelError(f"outputs: no {quoted(name)}{closest(name, known) or ';'} there are {listed(known)}")
-        return tuple(one for name in names for one in known[name])
 
     # --- kinks ---
 

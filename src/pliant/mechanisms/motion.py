@@ -41,7 +41,7 @@ def closed_motion(
     """(q, v, vdot) of the whole mechanism while some joints move as given: {joint: (value, rate, acceleration)}.
 
     Each is a number (one per coordinate of the joint), or rows of them along a path, which is followed from the pose
-    next to q (default: the model's start). Joints given must tell the whole motion. t: of the rows, for messages."""
+    next to q (default: the model's start). Joints given must determine the whole motion. t: of the rows (messages)."""
     known = [link.joint.name for link in as_model(model).links if link.joint.row.has_plain_rates]
     if not isinstance(given, Mapping):
         raise ModelError(f"closed_motion: {quoted(given)} found; give {{joint: (value, rate, acceleration)}}")

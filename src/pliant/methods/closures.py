@@ -12,7 +12,7 @@ from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
 _ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
-_ANY_INTEGRATOR = frozenset({"explicit integrators", "radau integrators", "alpha integrators"})
+_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "alpha integrators"})
 
 
 def _address(module: str, name: str) -> int:
@@ -52,9 +52,9 @@ class Closure(Method):
         calls.end_step = _address("projection", "project_near_dead_point")
 
     @property
-    def starts_stretched(self) -> bool:
-        """Whether the start is moved, so that springs begin with the forces of the closed loops."""
-        return False
+    def prestretched_springs(self) -> Springs | None:
+        """Springs for which the start is moved, so that they begin with the forces of the closed loops."""
+        return None
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """Whether the multipliers are unknowns of the integrator."""
@@ -142,8 +142,8 @@ class Springs(Closure):
         calls.formulation, calls.loop_forces = calls.open_formulation, _address("springs", "gather_loop_springs")
 
     @property
-    def starts_stretched(self) -> bool:
-        return self.prestretch
+    def prestretched_springs(self) -> Springs | None:
+        return self if self.prestretch else None
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         """In steps of the alpha family, to which they are then not stiff."""

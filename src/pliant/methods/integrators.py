@@ -25,7 +25,7 @@ class Integrator(Method):
     """Who advances time."""
 
     family: ClassVar[str] = "integrator"
-    kind: ClassVar[str]  # "explicit", "radau" or "alpha": what closures of loops say that they go with
+    kind: ClassVar[str]  # "explicit", "implicit" or "alpha": what closures of loops say that they go with
     function: ClassVar[str] = "step"
     takes_multipliers: ClassVar[bool] = False  # whether forces of loops may be unknowns of its step
 
@@ -127,7 +127,7 @@ class Adams(Integrator):
 class Radau(Integrator):
     name: ClassVar[str] = "radau"
     summary: ClassVar[str] = "Radau IIA of order 5, implicit, for stiff models"
-    kind: ClassVar[str] = "radau"
+    kind: ClassVar[str] = "implicit"
     module: ClassVar[str] = "pliant.kernels.integrators.radau"
     supports: ClassVar[frozenset[str]] = ADAPTIVE | {"stiff"}
     cost: ClassVar[str] = "3 evaluations an iteration, about 3 iterations a step, a Jacobian now and then"

@@ -17,7 +17,7 @@ Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy"
 
 @described
 class AxisAngle:
-    """A turn by `angle` about `axis`."""
+    """A rotation by `angle` about `axis`."""
 
     axis: Vector  # any length but 0
     angle: Angle  # [rad], or text like "30 deg"
@@ -29,7 +29,7 @@ class AxisAngle:
 
 @described
 class RollPitchYaw:
-    """Turns about fixed x, then fixed y, then fixed z."""
+    """Rotations about fixed x, then fixed y, then fixed z."""
 
     roll: Angle = 0.0  # about x [rad], or text like "30 deg"
     pitch: Angle = 0.0  # about y [rad], or text like "30 deg"
@@ -39,9 +39,9 @@ class RollPitchYaw:
 
 @described
 class EulerAngles:
-    """Three turns one after the other: about the body's own axes as they turn, or about axes that stay fixed."""
+    """Three rotations, one after the other: about the body's own axes as they rotate, or about axes that stay fixed."""
 
-    euler: Sequence  # axes of the turns, the first turn first
+    euler: Sequence  # axes of the rotations, the first one first
     angles: Angles  # in that order [rad], or text like "30 deg"
     about: Literal["body", "fixed"] = "body"  # whose axes: intrinsic or extrinsic
     kind: Literal["euler-angles"] = "euler-angles"  # of attitude
@@ -49,7 +49,7 @@ class EulerAngles:
 
 @described
 class RotationVector:
-    """A turn about a vector by its length."""
+    """A rotation about a vector by its length."""
 
     rotation_vector: Angles  # axis times angle [rad]
     kind: Literal["rotation-vector"] = "rotation-vector"  # of attitude
@@ -57,7 +57,7 @@ class RotationVector:
 
 def _some_length(quaternion: tuple[float, ...]) -> tuple[float, ...]:
     if np.linalg.norm(quaternion) < 1e-6:
-        raise ValueError(f"quaternion {shown(quaternion)} has no length; give x y z w, (0, 0, 0, 1) for no turn")
+        raise ValueError(f"quaternion {shown(quaternion)} has no length; give x y z w, (0, 0, 0, 1) for no rotation")
     return quaternion
 
 
@@ -109,14 +109,14 @@ Attitude = Annotated[
 
 @described
 class Pose:
-    """Where a body is and how it is turned: the start of a floating joint."""
+    """Where a body is and how it is rotated: the start of a floating joint."""
 
     position: Vector = (0.0, 0.0, 0.0)  # of the body's origin in the parent frame [m]
     attitude: Attitude = (0.0, 0.0, 0.0, 1.0)  # of its axes against the parent frame's
 
 
 def attitude_matrix(attitude: Any) -> NDArray[np.float64]:
-    """R turning components in the named axes into the reference axes."""
+    """R rotating components in the named axes into the reference axes."""
     if isinstance(attitude, AxisAngle):
         return rotation_matrix(np.array(attitude.axis) / np.linalg.norm(attitude.axis), attitude.angle)
     if isinstance(attitude, RollPitchYaw):

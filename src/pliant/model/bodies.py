@@ -272,7 +272,7 @@ def _inertia_problems(body: Body, inertia: NDArray[np.float64]) -> Iterator[str]
 class Frame:
     """A named place on a body (or on the "world"): position, and attitude relative to the body's axes.
 
-    On a beam x of the position is the material coordinate along the axis; y and z are an offset that moves and turns
+    On a beam x of the position is the material coordinate along the axis; y and z are an offset that moves and rotates
     with the section there, and the attitude is relative to that section."""
 
     body: str  # that carries it, or "world"

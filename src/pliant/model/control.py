@@ -43,7 +43,7 @@ class Controller:
     joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
     function: ControlFunction  # in a file: "file.py:function", looked up beside the model file
     delay: NonNegative = 0.0  # from the measurement until the command acts [s]
-    counts: Positive | None = None  # of an encoder per turn: steps of measured angles
+    counts: Positive | None = None  # of an encoder per revolution: steps of measured angles
     resolution: Positive | None = None  # steps of measured lengths [m]
     noise: NonNegative = 0.0  # standard deviation of measured coordinates [m, rad]
     rates: Literal["exact", "differences"] = "exact"  # where rates come from: measured, or from two measurements

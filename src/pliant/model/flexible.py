@@ -255,7 +255,7 @@ class Bending:
 
     modes: exact vibration modes for the ends (s supported, c clamped, f free; first the inboard end), counted from 1;
     motions as a rigid body are left out. Loads at the ends change the modes only: their inertia in the motion is that
-    of the bodies there. With hub_inertia the modes are those of hub and beam turning freely, seen from the hub.
+    of the bodies there. With hub_inertia the modes are those of hub and beam rotating freely, seen from the hub.
     polynomials: xi^2 P_j(2 xi - 1), j = 0, 1, .., clamped at the start, whatever happens at the end; with shear the
     deflection has what the shear force of this bending adds. samples: shapes by their values, clamped at the start."""
 
@@ -266,7 +266,7 @@ class Bending:
     normalise: Literal["auto", "max", "tip"] = "auto"  # tip or largest value 1; auto: tip if it is free and bare
     tip_mass: NonNegative = 0.0  # that loads the modes [kg]
     tip_inertia: NonNegative = 0.0  # that loads the modes [kg m^2]
-    hub_inertia: NonNegative | None = None  # of a turning hub the start is clamped to [kg m^2]
+    hub_inertia: NonNegative | None = None  # of a rotating hub the start is clamped to [kg m^2]
 
     def __post_init__(self) -> None:
         refuse(_bending_problems(self))
@@ -349,7 +349,7 @@ class PointMass:
 class Beam:
     """A flexible link: a beam along x from the origin of its body frame. What is left out comes from the section.
 
-    rotary: inertia of the turning sections. "section": with the bending rates; "frame": with the body frame only;
+    rotary: inertia of the rotating sections. "section": with the bending rates; "frame": with the body frame only;
     "none". Bodies at the ends are bodies of their own, welded to it."""
 
     name: Name  # of the link and of its frame

@@ -177,7 +177,7 @@ class Joint:
     limit: Limits | None = None  # ends of the range; "none" in a list leaves one without
     friction: Frictions | None = None  # by a law with its load; "none" in a list leaves one without
     armature: Each = 0.0  # rotor inertia on the motor side [kg, kg m^2]
-    gear: Gears = 1.0  # turns of the motor per turn of the joint
+    gear: Gears = 1.0  # revolutions of the motor per revolution of the joint
     motor: Motors | None = None  # [N, N m] on the motor side
     motion: Motions | None = None  # prescribed coordinate [m, rad]; "free" in a list leaves one free
 
@@ -243,9 +243,12 @@ def _kind_problems(joint: Joint) -> Iterator[str]:
                 yield f"{field.name} has no effect on a fixed joint, which has no coordinates; leave it out"
     elif joint.axis is not None and not joint.row.has_axis:
         kinds = listed(kind for kind, row in JOINT_KINDS.items() if row.has_axis)
-        yield f"axis has no effect on a {joint.kind} joint (only on {kinds}); turn the parent frame instead"
+        yield f"axis has no effect on a {joint.kind} joint (only on {kinds}); rotate the parent frame instead"
     elif not joint.row.has_plain_rates and any(joint.each("rest")):
-        yield f"rest has no effect on a {joint.kind} joint, whose spring is relaxed at zero turn; turn the parent frame"
+        yield (
+            f"rest has no effect on a {joint.kind} joint, whose spring is relaxed at zero rotation; rotate the parent "
+            "frame"
+        )
     elif joint.axis is not None and without_direction("axis", joint.axis):
         yield without_direction("axis", joint.axis)
 
@@ -290,7 +293,7 @@ def _wrong_length(joint: Joint, field: str, count: int, of: str, names: tuple[st
 
 def _start_problems(joint: Joint) -> Iterator[str]:
     if joint.kind in ("spherical", "floating") and np.linalg.norm(joint.start[-4:]) < 1e-6:
-        yield f"q0: quaternion {shown(joint.start[-4:])} has no length; give x y z w, (0, 0, 0, 1) for no turn"
+        yield f"q0: quaternion {shown(joint.start[-4:])} has no length; give x y z w, (0, 0, 0, 1) for no rotation"
 
 
 def _limit_problems(joint: Joint) -> Iterator[str]:

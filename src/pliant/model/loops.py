@@ -18,7 +18,7 @@ WITH_AXIS = ("revolute", "prismatic", "point-on-line")
 class Loop:
     """Closes a loop: what a joint between the two frames would hold together stays together.
 
-    revolute: origins and axes meet; prismatic: the second slides along the axis of the first and does not turn;
+    revolute: origins and axes meet; prismatic: the second slides along the axis of the first and does not rotate;
     spherical: origins meet; universal: origins meet, x of the first stays at right angles to y of the second;
     fixed: origins and axes meet; distance: origins stay `length` apart; point-on-line: the second's origin stays on the
     axis of the first. axis has the same components in both frames. In a planar model only what lies in x-y counts."""
@@ -36,7 +36,7 @@ class Loop:
 
 def _loop_problems(loop: Loop) -> Iterator[str]:
     if loop.axis is not None and loop.kind not in WITH_AXIS:
-        yield f"axis has no effect in a {loop.kind} loop (only in {listed(WITH_AXIS)}); turn the frames instead"
+        yield f"axis has no effect in a {loop.kind} loop (only in {listed(WITH_AXIS)}); rotate the frames instead"
     elif loop.axis is not None:
         yield from filter(None, [without_direction("axis", loop.axis)])
     if loop.length is not None and loop.kind != "distance":

@@ -1,6 +1,6 @@
 """Rotations in numbers: quaternions x y z w, matrices, rotation vectors, and Euler angles of any sequence. numpy only.
 
-Every function takes leading dimensions. An intrinsic sequence "zyx" turns about z, then about the new y, then about
+Every function takes leading dimensions. An intrinsic sequence "zyx" rotates about z, then about the new y, then about
 the newest x; a fixed (extrinsic) one about axes that stay. Angles from a matrix after [bernardes2022]: in (-pi, pi],
 the middle one in [0, pi] where first and last axis are the same, else in [-pi/2, pi/2]."""
 
@@ -18,7 +18,7 @@ LOCKED = 1e-12  # [rad] this close to gimbal lock only the sum or difference of 
 
 
 def rotation_matrix(axis: Any, angle: float) -> Array:
-    """Turn by angle about a unit axis (Rodrigues)."""
+    """Rotation by an angle about a unit axis (Rodrigues)."""
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
@@ -89,7 +89,7 @@ def _about(axis: str, angle: Array) -> Array:
 
 def matrix_euler(sequence: str, R: ArrayLike, is_fixed: bool = False) -> Array:
     """(.., 3) angles about the axes of a sequence. At gimbal lock the last one is 0."""
-    # turns about i, j, k that stay: q = q_k(third) q_j(second) q_i(first)
+    # rotations about i, j, k that stay: q = q_k(third) q_j(second) q_i(first)
     i, j, k = (_index(axis) for axis in (sequence if is_fixed else sequence[::-1]))
     q = matrix_quaternion(R)
     is_proper = i == k
@@ -97,7 +97,7 @@ def matrix_euler(sequence: str, R: ArrayLike, is_fixed: bool = False) -> Array:
     parity = 1.0 if (j - i) % 3 == 1 else -1.0
     w, x, y, z = q[..., 3], q[..., i], q[..., j], parity * q[..., k]
     if not is_proper:
-        # a quarter turn about j more makes it the sequence i, j, i
+        # 90 degrees more about j make it the sequence i, j, i
         w, x, y, z = w - y, x + z, y + w, z - x
     second = 2 * np.arctan2(np.hypot(y, z), np.hypot(w, x))
     mean, half_difference = np.arctan2(x, w), np.arctan2(z, y)

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 def tolerances(
     model: Model, n_z: int, atol: float, state_scales: Sequence[float] = (), *, has_freedom: bool = True
 ) -> Array:
-    """atol per component of y: angles as given, lengths times the model's size, works uncontrolled, but where all
+    """atol per component of y: angles as given, lengths times the model's size, work terms uncontrolled, but where all
     motion is prescribed and nothing else is left to control; friction states, the last of z, times their own scales."""
     size = model_size(model)
     of_q, of_v = [], []

@@ -30,7 +30,7 @@ WIDTHS = {"quaternion": (4,), "matrix": (3, 3), "rotation_vector": (3,), "euler"
 
 def attitude(value: Any, as_: str = "quaternion", *, from_: str | None = None, unwrap: bool = False) -> Array:
     """An attitude, or an array of them, in another form: "quaternion" (x y z w, w >= 0), "matrix" (its columns are the
-    turned axes), "rotation_vector" (axis times angle, 0 to pi), or "euler:zyx" with any of the twelve sequences, about
+    rotated axes), "rotation_vector" (axis times angle, 0 to pi), or "euler:zyx" with any of the twelve sequences, about
     the body's own axes, or about fixed ones: "euler:xyz:fixed". Angles in radians.
 
     value: arrays in the form from_ with any leading dimensions; without from_ what model files take (a quaternion, a
@@ -91,7 +91,7 @@ def _as_matrix(value: Any, from_: str | None) -> Array:
         raise ModelError("attitude: some numbers are not finite; give finite ones")
     if form == "quaternion":
         if np.linalg.norm(array, axis=-1).min(initial=1.0) < 1e-6:
-            raise ModelError("attitude: a quaternion has no length; give x y z w, (0, 0, 0, 1) for no turn")
+            raise ModelError("attitude: a quaternion has no length; give x y z w, (0, 0, 0, 1) for no rotation")
         return quaternion_matrix(array)
     if form == "matrix":
         off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
@@ -132,7 +132,7 @@ def _both_signs(row: Array, before: Array, _: str) -> Array:
 
 
 def _more_turns(row: Array, before: Array, _: str) -> Array:
-    """The same axis with whole turns more; without a turn of its own the axis of the row before."""
+    """The same axis with whole revolutions more; without a rotation of its own the axis of the row before."""
     angle = np.linalg.norm(row)
     axis = row / angle if angle > 0 else before / (np.linalg.norm(before) or 1.0)
     turns = np.round((before @ axis - angle) / (2 * np.pi))
@@ -140,7 +140,7 @@ def _more_turns(row: Array, before: Array, _: str) -> Array:
 
 
 def _both_branches(row: Array, before: Array, sequence: str) -> Array:
-    """Both triples of angles that mean the same, each with whole turns more."""
+    """Both triples of angles that mean the same, each with whole revolutions more."""
     middle = -row[1] if sequence[0] == sequence[2] else np.pi - row[1]
     ways = np.array([row, [row[0] + np.pi, middle, row[2] + np.pi]])
     return np.asarray(ways + 2 * np.pi * np.round((before - ways) / (2 * np.pi)))

@@ -209,7 +209,7 @@ def _matrix(quaternion: Array) -> Array:
 
 
 def _turned(quaternion: Array, turn: Array) -> Array:
-    """A unit quaternion x y z w after a turn about axes of the child: its product with that of the turn."""
+    """A unit quaternion x y z w after a rotation about axes of the child: its product with that of the rotation."""
     half = 0.5 * float(np.linalg.norm(turn))
     b, c = 0.5 * np.sinc(half / np.pi) * turn, np.cos(half)
     a, w = quaternion[:3], quaternion[3]

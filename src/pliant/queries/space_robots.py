@@ -7,7 +7,7 @@ is the momentum along v_b: linear and, about the base's origin, angular. It foll
     (velocity, angular velocity) of a frame = J_g v_m + J_b H_b^-1 p_b,
 with the generalised Jacobian J_g = J_m - J_b H_b^-1 H_bm.
 Rates with C v_m = 0 leave the base in peace [nenchev1999]: C = H_bm keeps its pose; its attitude alone is kept by the
-rows of turning, once the translation, which stays free, is eliminated."""
+rows of rotation, once the translation, which stays free, is eliminated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pliant.queries.frames import frame_placement, jacobian
 
 Array = NDArray[np.float64]
 BASE_KINDS = ("floating", "planar", "spherical")
-# which of the base's velocities shift it; the others turn it
+# which of the base's velocities shift it; the others rotate it
 SHIFTS = {"floating": 3, "planar": 2, "spherical": 0}
 KEEPS = ("attitude", "pose")
 NO_COUPLING = 1e-10  # singular values of the coupling below this share of the largest are zero

@@ -1,4 +1,4 @@
-"""What a run has recorded: its rows, and what they tell at any time."""
+"""What a run has recorded: its rows, and what follows from them at any time."""
 
 from __future__ import annotations
 
@@ -253,8 +253,8 @@ class Recording:
         """Attitude of a body or frame at the rows, or at times, in a form of pliant.attitude: "quaternion", "matrix",
         "rotation_vector", "euler:zyx", "euler:xyz:fixed" ..; against the world, or another body or frame.
 
-        unwrap: angles and signs go on without jumps. Near gimbal lock Euler angles still turn fast: only the sum or the
-        difference of the first and the last is known there."""
+        unwrap: angles and signs go on without jumps. Near gimbal lock Euler angles still change fast: only the sum or
+        the difference of the first and the last is known there."""
         for name in (of, seen_from):
             prepare(self.model).frame_row(name)
         is_followed = as_flag(unwrap, "unwrap")

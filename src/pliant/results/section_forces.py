@@ -62,7 +62,7 @@ class Sections:
         """(rows, places, 6): N, Vy, Vz, T, My, Mz by what lies outboard on what lies inboard, section axes [N, N m]."""
         strain = np.einsum("imn,rm->irn", self._strain, y[:, self._modes])
         bend_y, shear_y, bend_z, shear_z, stretch, twist = strain * self._rigidity[:, None, :]
-        # bending z turns the sections about -y
+        # bending z rotates the sections about -y
         out = np.stack([stretch, shear_y, shear_z, twist, -bend_z, bend_y], axis=-1)
         if self._ruled_out:
             for first in range(0, len(t), MAX_ROWS):
@@ -177,7 +177,7 @@ def _pushes(model: Model, beam: str) -> list[tuple[int, float, float]]:
 
 
 def _masses(beam: Beam, x: Array) -> tuple[Array, Array, Array]:
-    """Places, masses and inertias (n, 3) of the turning sections that stand for the beam beyond the first of x."""
+    """Places, masses and inertias (n, 3) of the rotating sections that stand for the beam beyond the first of x."""
     ends = np.concatenate([x, beam.length * breakpoints(beam.section), [beam.length]])
     edges = np.unique(ends[ends >= x.min()]) / beam.length
     highest = beam_shapes(beam).highest

@@ -32,7 +32,7 @@ SAME_INSTANT = 1e-9  # [s] between sampling instants
 
 
 class Measured:
-    """What a controller sees: the state at its sampling instant, as its sensors tell it."""
+    """What a controller sees: the state at its sampling instant, as its sensors measure it."""
 
     def __init__(self, sampler: Sampler, t: float, y: Array, q: Array, v: Array) -> None:
         self.model, self.t, self.q, self.v = sampler.model, t, q, v

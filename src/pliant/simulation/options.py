@@ -26,11 +26,11 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
         if name not in RUN_OPTIONS and name not in PARAMETERS:
             raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(RUN_OPTIONS)}")
     check_run(as_model(model).run)
-    told = {name: value for name, value in given.items() if name in RUN_OPTIONS and value is not None}
+    of_call = {name: value for name, value in given.items() if name in RUN_OPTIONS and value is not None}
     options = {name: row.default for name, row in RUN_OPTIONS.items()} | {
         "duration": model.duration,
         **model.run,
-        **told,
+        **of_call,
     }
     if options["duration"] is None:
         raise ModelError(
@@ -71,7 +71,7 @@ def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) 
             own[owner.family][key] = value
     integrator: Integrator = find_method("integrator", options["integrator"], **own["integrator"])
     if options["step"] is not None:
-        integrator = integrator.first  # with fixed steps nothing tells when to change
+        integrator = integrator.first  # with fixed steps nothing says when to change
     elif "adaptive" not in integrator.supports:
         raise ModelError(
             f"integrator {integrator.name!r} has no error control; give a fixed step as well, such as step=0.001"

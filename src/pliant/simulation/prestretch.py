@@ -20,10 +20,11 @@ Array = NDArray[np.float64]
 SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
 
 
-def prestretched(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any]) -> tuple[Array, Array]:
+def prestretched(
+    handle: Prepared, springs: Springs, state: tuple[Array, Array], options: dict[str, Any]
+) -> tuple[Array, Array]:
     """The start moved; joints that the model keeps stay."""
-    model, springs = handle.model, handle.closure
-    assert isinstance(springs, Springs)
+    model = handle.model
     loops, free = Loops(handle), Loops(handle).is_free & ~kept_velocities(handle.model, handle.model.keep)
     # multipliers of the first instants of the closed mechanism, and their slope from a polynomial through five
     closed = Prepared(model, handle.method.name, handle.packed, Multipliers())

@@ -169,8 +169,8 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
 
 
 def _install_projection(handle: Prepared, integrator: Integrator, options: dict[str, Any]) -> None:
-    """What projections onto the loops may change; near dead points: what a step leaves open must not turn the corner,
-    and rounding not count as velocity."""
+    """What projections onto the loops may change; near dead points: what a step leaves open must not go round the
+    corner, and rounding not count as velocity."""
     closure, dead = handle.work.closure[0], handle.work.dead_point[0]
     is_fixed = options["step"] is not None
     closure.max_projection = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Unpack
+from typing import Literal, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -32,10 +32,10 @@ def simulate(
     closure: ClosureLike | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    step: float | None = None,
-    max_step: float | None = None,
+    step: float | Literal["off"] | None = None,
+    max_step: float | Literal["off"] | None = None,
     max_steps: int | None = None,
-    sample: float | None = None,
+    sample: float | Literal["off"] | None = None,
     dense: bool | None = None,
     memory: float | str | None = None,
     q0: ArrayLike | None = None,
@@ -49,11 +49,12 @@ def simulate(
     as pliant.GeneralisedAlpha(rho_inf=0.8) or pliant.Springs(stiffness=1e6), or its name for the defaults ("radau",
     "springs"); `pliant methods` lists them. Default "auto": articulated; dop853, and radau while the equations are
     stiff; multipliers. rtol, atol: local error (1e-8; 1e-10 rad, and per model size for lengths). step: fixed step [s]
-    instead of error control. max_step: largest step [s]; max_steps: give up after so many (10 million). sample: rows on
-    a grid of this period instead of at accepted steps. dense=False keeps no dense output (less memory, no at(t)).
-    memory: what the run may keep in memory, as "2 GB" (half of what is free); beyond it the dense output goes to a
-    temporary file, and a run whose rows fill it ends there. progress(t, t_end) is called a few times a second. A run
-    that fails returns its partial results, with status "failed" and a reason."""
+    instead of error control. max_step: largest step [s]; max_steps: give up after so many (10 million). sample: rows
+    on a grid of this period instead of at accepted steps. "off" for step, max_step or sample undoes what the model's
+    `run` says. dense=False keeps no dense output (less memory, no at(t)). memory: what the run may keep in memory, as
+    "2 GB" (half of what is free); beyond it the dense output goes to a temporary file, and a run whose rows fill it
+    ends there. progress(t, t_end) is called a few times a second. A run that fails returns its partial results, with
+    status "failed" and a reason."""
     given = {
         "duration": duration, "formulation": formulation, "integrator": integrator, "closure": closure,
         "rtol": rtol, "atol": atol, "step": step, "max_step": max_step, "max_steps": max_steps, "sample": sample,
@@ -66,8 +67,9 @@ def simulate(
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(options["closure"])
     state = start_on_loops(handle, state, is_given=q0 is not None)
-    if model.loops and handle.closure.starts_stretched:
-        state = prestretched(handle, state, options)
+    springs = handle.closure.prestretched_springs if model.loops else None
+    if springs is not None:
+        state = prestretched(handle, springs, state, options)
     initialise_multipliers(handle, state, options["integrator"])
     run = Run(handle, state, options, wants_rows=True)
     handle.start_phase(run.memory.y)

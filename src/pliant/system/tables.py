@@ -1,6 +1,6 @@
 """System: how compiled code sees a model. Plain record tables, one row per thing, written only by pack.py.
 
-numpy only. SI units, radians. Axes: W world, P parent body, J joint, B body; R_AB turns B-components into A.
+numpy only. SI units, radians. Axes: W world, P parent body, J joint, B body; R_AB rotates B-components into A.
 Symmetric 3x3 matrices are stored as six numbers (xx, xy, xz, yy, yz, zz), general ones as nine, row by row.
 """
 

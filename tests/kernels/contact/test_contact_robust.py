@@ -33,7 +33,7 @@ FLOOR = Plane(normal=(0, 1, 0))
 
 
 def slider(*feet, friction, speed=1.0):
-    """A 2 kg block that slides in x-y and does not turn."""
+    """A 2 kg block that slides in x-y and does not rotate."""
     return Model(
         "block",
         gravity=(0, -9.81, 0),

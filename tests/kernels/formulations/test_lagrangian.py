@@ -1,6 +1,6 @@
-"""An independent referee of flexible links: the Lagrangian itself, differentiated by complex steps.
+"""An independent reference of flexible links: the Lagrangian itself, differentiated by complex steps.
 
-A hub that turns, a beam clamped to its rim, a rigid link on a hinge at the tip, all in the plane x-y. Kinetic and
+A hub that rotates, a beam clamped to its rim, a rigid link on a hinge at the tip, all in the plane x-y. Kinetic and
 potential energy are written down from the positions, by Gauss quadrature along the beam, with shapes from their
 formulas: no tables, no recursion, nothing of pliant. T is quadratic in q' and analytic in q, so that
 

@@ -278,7 +278,7 @@ def test_trapezoidal_rule_keeps_the_energy_of_an_oscillator():
 
 @pytest.mark.parametrize("name", ZOO)
 def test_generalised_alpha_moves_every_model_with_second_order(name):
-    """Turns of ball and floating joints, prescribed motion, bending, loads: halving the step quarters the error."""
+    """Rotations of ball and floating joints, prescribed motion, bending, loads: halving the step quarters the error."""
     exact = simulate(ZOO[name], 0.2, integrator="dop853", rtol=1e-11, atol=1e-12)
     runs = [simulate(ZOO[name], 0.2, integrator="generalised_alpha", step=h) for h in (4e-4, 2e-4)]
     assert all(run.status == "done" for run in runs)

@@ -1,8 +1,8 @@
 """Dead points: poses in which the constraints no longer determine the motion, and how runs go through them.
 
 Where a parallelogram lies flat, two branches of its motion cross: xy = 0, moving along x. The constraint then reads
-x y'' = .. with an x that vanishes: y'' is rounding over x, and a trace of y, followed finely enough, turns the corner
-of the hyperbola xy = trace onto the other branch. Therefore
+x y'' = .. with an x that vanishes: y'' is rounding over x, and a trace of y, followed finely enough, goes round the
+corner of the hyperbola xy = trace onto the other branch. Therefore
 
 - near such a pose W = A M^-1 A^T = L L^T determines the acceleration in the deficient direction, which is the last row
   of L^-1 A (orthonormal in the metric of M), but for a part (e^2/(x^2 + e^2))^3, which continues as at the end of the

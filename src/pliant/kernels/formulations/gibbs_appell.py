@@ -25,7 +25,7 @@ from pliant.kernels.flexible.pool import (
 )
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import accelerate, move
-from pliant.kernels.rows import solve_rows
+from pliant.kernels.rows import put_constraint_forces, solve_rows
 from pliant.system.status import Status
 
 
@@ -188,18 +188,6 @@ def put_rows(system, work, M, part):
             put_modal_rows(system, work, M, i)
         if system.bodies[i].parent >= 0:
             add_to_parent(system, work, i)
-
-
-@kernel
-def put_constraint_forces(dofs, M, vdot):
-    """(G10): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M."""
-    for j in range(len(dofs)):
-        dof = dofs[j]
-        if dof.is_prescribed:
-            dof.constraint_force = dof.row + dof.armature * dof.motion_vdot - dof.tau
-            for k in range(len(dofs)):
-                if not dofs[k].is_prescribed:
-                    dof.constraint_force += M[min(j, k), max(j, k)] * vdot[k]
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 Symbols: Z_i = u(t + c_i h) - y stages of the collocation cubic u, F_i their rates, W = T^-1 Z, mu = (GAMMA, ALPHA +
 i BETA) / h. Simplified Newton's method on W: one real and one complex system. Work terms take no part in it.
-References: Hairer and Wanner, Solving Ordinary Differential Equations II (1996), IV.8, whose equations (8.x) are named
-below, and the authors' code RADAU5; predictive controller of Gustafsson (1994).
+References: Hairer and Wanner, Solving Ordinary Differential Equations II (1996), IV.8, whose
+symbols kappa, eta and Theta are used below, and the authors' code RADAU5; predictive controller of Gustafsson (1994).
 """
 
 import math
@@ -32,9 +32,9 @@ Z, F, W, PAST, DEFECT, SCALE = 0, 3, 6, 9, 12, 13
 # tolerances: the error estimate is of order 3, the step of order 5
 TOLERANCE_SCALE, TOLERANCE_EXPONENT = 0.1, -1.0 / 3.0  # RADAU5: 0.1 rtol^(2/3) in place of rtol
 # simplified Newton's method
-MAX_ITERATIONS = 7  # k_max of (8.11)
+MAX_ITERATIONS = 7
 MAX_FIXED_ITERATIONS = 20  # where a shorter step is not possible
-MAX_KAPPA = 0.03  # kappa of (8.10): RADAU5's bound, and sqrt(rtol) below it
+MAX_KAPPA = 0.03  # RADAU5's bound of kappa, and sqrt(rtol) below it
 ROUNDING_ULPS = 10.0  # over rtol: the least kappa
 ETA_EXPONENT = 0.8  # of eta from step to step
 DIVERGENCE_RATE = 0.99  # Theta from which on it has failed
@@ -42,7 +42,7 @@ REUSE_RATE = 0.02  # Theta above which the Jacobian is formed anew
 FACTORED_STEP_CHANGE = 0.01  # relative change of h for which factors are used again
 TINY_SIZE = 1e-300  # of a correction, to be divided by
 # step size
-SAFETY = 0.9  # (8.21)
+SAFETY = 0.9
 MIN_FACTOR, MAX_FACTOR = 0.125, 8.0  # to the next step, RADAU5
 MAX_REJECTED_FACTOR = 0.9
 SAME_STEP_FACTOR = 1.2  # growth of h that is not worth new factors, RADAU5
@@ -64,13 +64,13 @@ def set_scale(memory):
 
 @routine
 def newton_tolerance(rtol):
-    """kappa of (8.10): of the scaled tolerances, how large the last correction may be."""
+    """kappa: of the scaled tolerances, how large the last correction may be."""
     return max(ROUNDING_ULPS * ULP / rtol, min(MAX_KAPPA, math.sqrt(rtol)))
 
 
 @routine
 def start_values(memory, h):
-    """Z from the cubic of the step before, continued (8.5); zero if there is none."""
+    """Z from the cubic of the step before, continued; zero if there is none."""
     newton, z, past = memory.newton[0], memory.stages, memory.stages[PAST:]
     c1, c2, _ = C
     ratio = h / newton.h_past if newton.h_past > 0.0 else 0.0
@@ -175,17 +175,17 @@ def iterate(system, work, memory, t, h):
             if rate >= DIVERGENCE_RATE:
                 return NOT_CONVERGED
             eta = rate / (1.0 - rate)
-            # (8.11): what will be left after the last iteration
+            # what will be left after the last iteration
             remaining = k_max - 1 - iteration
             left = eta * size * rate**remaining / tolerance
             if left >= 1.0:
                 stepping.factor = factor_of_slow_convergence(left, remaining)
                 return NOT_CONVERGED
         size_before = max(size, TINY_SIZE)
-        # (8.10)
+        # eta |last correction| bounds the error that is left
         if eta * size <= tolerance:
             newton.rate, newton.eta = rate, eta
-            # (8.21)
+            # fewer iterations allow a longer step
             stepping.factor = min(1.0, (1.0 + 2.0 * k_max) / (iteration + 2.0 * k_max))
             return OK
     return NOT_CONVERGED
@@ -241,7 +241,7 @@ def integrate_work_terms(memory, h):
 
 @routine
 def filtered_defect(memory, f, h, out):
-    """(mu - J)^-1 (f + ERROR Z / h), (8.19): by how much u misses the derivative f at t, as an error of y. Its norm."""
+    """(mu - J)^-1 (f + ERROR Z / h): by how much u misses the derivative f at t, as an error of y. Its norm."""
     s, active, r = memory.stages, memory.active, memory.scratch[1]
     e1, e2, e3 = ERROR
     for k in range(active.shape[0]):
@@ -259,7 +259,7 @@ def filtered_defect(memory, f, h, out):
 
 @routine
 def estimate(system, work, memory, t, h):
-    """Error norm; at first steps and after rejections a large one is estimated once more (8.20)."""
+    """Error norm; at first steps and after rejections a large one is estimated once more."""
     stepping, newton, defect = memory.stepping[0], memory.newton[0], memory.stages[DEFECT]
     norm = filtered_defect(memory, memory.f, h, defect)
     if 1.0 <= norm < math.inf and (newton.h_past == 0.0 or newton.has_failed == 1):
@@ -276,9 +276,10 @@ def estimate(system, work, memory, t, h):
 
 @routine
 def next_factor(newton, h, error, patience):
-    """Factor between this step and the next, (8.21) and (8.25), one that is hardly worth new factors left out.
+    """Factor between this step and the next, by this error and the one before (Gustafsson); one that is hardly
+    worth new factors is left out.
 
-    patience: what (8.21) takes off for many iterations."""
+    patience: what many iterations take off."""
     root = math.sqrt(math.sqrt(max(error, MIN_ERROR)))
     factor = SAFETY * patience / root
     if error <= 1.0:

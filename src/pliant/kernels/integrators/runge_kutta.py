@@ -50,7 +50,7 @@ def stage_point(A, stages, y, row, h, out):
 
 @kernel
 def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
-    """Largest component of the error estimate over its tolerance, II.4 (4.10); two are combined as in DOP853."""
+    """Largest component of the error estimate over its tolerance, II.4; two are combined as in DOP853."""
     n_estimates, n_all = E.shape
     for j in range(n_estimates):
         weighted_sum(E, j, stages, n_all, scratch[1 + j])

@@ -24,7 +24,7 @@ MIN_PROGRESS = 1e-8  # of t, over so many steps
 
 @routine
 def weighted_norm(x, y, atol, rtol):
-    """Largest |x_i| over its tolerance at y, II.4 (4.10); NaN if any x_i is not finite."""
+    """Largest |x_i| over its tolerance at y, II.4; NaN if any x_i is not finite."""
     norm, total = 0.0, 0.0
     for i in range(x.shape[0]):
         if x[i] != 0.0:
@@ -69,7 +69,7 @@ def min_step(stepping):
 
 @routine
 def shorter_step(stepping, h, status):
-    """Next trial after a rejection, II.4 (4.13); a failed evaluation may be just a bad trial."""
+    """Next trial after a rejection, II.4; a failed evaluation may be just a bad trial."""
     stepping.n_rejected += 1
     stepping.was_rejected = 1
     if stepping.factor > 0.0:
@@ -82,7 +82,7 @@ def shorter_step(stepping, h, status):
 
 @routine
 def control(stepping, h, wanted):
-    """Next trial step from the error of an accepted one: II.4 (4.13) with the PI term of IV.2. After a step that had to
+    """Next trial step from the error of an accepted one: II.4 with the PI term of IV.2. After a step that had to
     end early the step wanted before is good again. A step of no length, on an event at t itself, says nothing."""
     if stepping.is_fixed == 1 or h == 0.0:
         return

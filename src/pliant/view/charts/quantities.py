@@ -115,7 +115,7 @@ class Quantities:
 
     @cached_property
     def energy_error(self) -> Array:
-        """|E - E0 - works| relative to the energy that moved, per row; its maximum is the audit's energy_residual."""
+        """|E - E0 - work terms| over the energy that moved, per row; its maximum is the audit's energy_residual."""
         return energy_error(self.result.energy, self.result.audit.get("energy_scale", 1.0))
 
     def rows(self, values: Array) -> tuple[Array, Array]:

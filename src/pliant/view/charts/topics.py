@@ -98,7 +98,7 @@ def panel_drawings(result: Recording, panels: Iterable[Panel], window: Window) -
 
 
 def energy_drawing(quantities: Quantities) -> Drawing:
-    """Energies, their sum, and works."""
+    """Energies, their sum, and work terms."""
     names = [name for name, values in quantities.result.energy.items() if np.any(values)]
     stored = [name for name in names if not name.startswith("work_")]
     works = [name for name in names if name.startswith("work_")]
@@ -108,7 +108,7 @@ def energy_drawing(quantities: Quantities) -> Drawing:
 
 
 def work_drawing(quantities: Quantities) -> Drawing:
-    """Works alone."""
+    """Work terms alone."""
     names = [name for name, values in quantities.result.energy.items() if name.startswith("work_") and np.any(values)]
     curves = [Curve(name.removeprefix("work_"), *quantities.curve(name)) for name in names]
     return Drawing("Works", "J", tuple(curves))
@@ -162,7 +162,7 @@ def topic_drawings(result: Recording, topic: str, window: Window) -> list[Drawin
 
 
 def overview_drawings(result: Recording, window: Window) -> list[Drawing]:
-    """A few charts that tell most of a run."""
+    """A few charts that show most of a run."""
     drawings = [*TOPICS["coordinates"](result, window)[:2]]
     if len(result.contacts) and has_dense(result):
         drawings += Touching(result, window).force_drawings()[:1]

@@ -23,8 +23,8 @@ LEVELS = 255  # of a colour
 def beam_data(
     result: Recording, t: Array, R: Array, p: Array, stations: dict[str, tuple[Array, Array]], arrays: Arrays
 ) -> list[dict[str, Any]]:
-    """Of every beam: its body, sections, deformation (shift and turn of n sections in body axes) as a few shapes with
-    weights that change in time, and the level of stress along it."""
+    """Of every beam: its body, sections, deformation (shift and rotation of n sections in body axes) as a few shapes
+    with weights that change in time, and the level of stress along it."""
     found = []
     n_beams = len(result.model.beams)
     some = np.unique(np.linspace(0, len(t) - 1, max(2, MAX_COLOURED // max(n_beams, 1))).astype(int))

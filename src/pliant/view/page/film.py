@@ -156,7 +156,7 @@ def _feet(model: Any, origin: Array, thick: float) -> list[dict[str, Any]]:
 
 
 def _turns_flat(model: Any, R: Array, normal: Array) -> bool:
-    """Whether all hinges turn about one direction: no robot that could leave the plane and just does not."""
+    """Whether all hinges rotate about one direction: no robot that could leave the plane and just does not."""
     hinges = [(i, link.joint.axis or (0, 0, 1)) for i, link in enumerate(model.links) if link.joint.kind == "revolute"]
     return all(np.linalg.norm(np.cross(R[i] @ axis, normal)) < 1e-6 * np.linalg.norm(axis) for i, axis in hinges)
 

@@ -13,7 +13,7 @@ from pliant.model.sections import section_values
 from pliant.view.picture.projection import Canvas, shade
 from pliant.view.svg import Array
 
-LEAST = 2.8  # height of a band [px]
+MIN_HEIGHT = 2.8  # of a band [px]
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ def band(beam: BentBeam, canvas: Canvas, k: int) -> Array:
     normal = across[:, :1] * canvas.view.right - across[:, 1:] * canvas.view.up
     seen = np.abs(np.einsum("nji,nj->ni", beam.R[k], normal)[:, 1:]) * beam.half
     half = np.hypot(*seen.T) if beam.is_round else seen.sum(axis=1)
-    width = np.maximum(canvas.scale * half, 0.5 * LEAST)[:, None]
+    width = np.maximum(canvas.scale * half, 0.5 * MIN_HEIGHT)[:, None]
     return np.concatenate([points + width * across, (points - width * across)[::-1]])
 
 
 def faces(beam: BentBeam, canvas: Canvas, k: int) -> Iterator[tuple[str, Array]]:
     """Shade and corners of the sides of a beam with edges that look at us, far ones first; only where one sees them."""
-    if beam.is_round or canvas.view.is_flat or canvas.scale * beam.half.max() < LEAST:
+    if beam.is_round or canvas.view.is_flat or canvas.scale * beam.half.max() < MIN_HEIGHT:
         return
     R, p = beam.R[k], beam.p[k]
     y, z = R[:, :, 1] * beam.half[:, :1], R[:, :, 2] * beam.half[:, 1:]

@@ -141,7 +141,7 @@ def _enlarged(posed: Recording, enlarge: float) -> dict[str, tuple[Array, Array]
     for i, link in enumerate(posed.model.links):
         if isinstance(link.body, Beam):
             _, placed = stations[link.body.name]
-            # sections turn against their own frame as they would if all were enlarged
+            # sections rotate against their own frame as they would if all were enlarged
             turned = (R[:, i] @ np.swapaxes(R_more[:, i], 1, 2))[:, None] @ more[link.body.name][0]
             x = np.linspace(0.0, link.body.length, placed.shape[1])
             straight = p[:, i, None] + R[:, i, None, :, 0] * x[:, None]
