@@ -61,7 +61,7 @@ class FlexibleRows:
         }
         constants = {"C1": t.C1, "X1": t.X1, "P": t.P, "Q": t.Q, "Jr1": t.Jr1.T, "Jr2": t.Jr2, "K": t.K, "Dm": t.D}
         row |= {name: self._store(value) for name, value in constants.items()}
-        sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}
+        sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "Ddd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}
         sizes |= {"rd": 6 * m, "dd": m * m, "pd": m, "p": 3 * M, "G": 12 * m, "Y": 6 * m, "y": m}
         row |= {name: self._reserve(size) for name, size in sizes.items()}
         self.flex_of[i] = len(self._flexes)
