@@ -120,7 +120,7 @@ def sweep_momenta(system, work, vdot, part, reaction):
 
 @kernel
 def put_subtree_inertia(system, work):
-    """(B6): composite rigid body of every body with all it carries, at rest in joints and modes; after sweep_outward."""
+    """(B6): composite rigid body of every body with all it carries, joints and modes at rest; after sweep_outward."""
     for i in range(len(system.bodies)):
         body, scratch = system.bodies[i], work.bodies[i].boltzmann_hamel
         c, J = vec(body.c), sym(body.J)

@@ -116,8 +116,8 @@ def put_rows_of_modes(f, shapes, flex, wdot):
 
 @routine
 def put_flexible_momentum(system, work, i, vdot, part):
-    """(B16 - B18): P, H, their rates and the rows of the modes of one body alone, minus gravity and that part (0 or 1)
-    of the gathered forces. a and wdot of the body are known."""
+    """(B16, B17): P, H and their rates of one body alone, and the rows of its modes, minus gravity and that part (0 or
+    1) of the gathered forces. Rates of v and w of the body are known."""
     body, x, flex, shapes = system.bodies[i], work.bodies[i], work.flex, system.shapes
     f, scratch, m, J = system.flexes[body.flex], x.boltzmann_hamel, body.mass, sym(body.J)
     v, w, wdot = vec(x.v), vec(x.w), vec(scratch.wdot)
