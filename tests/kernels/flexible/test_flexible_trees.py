@@ -15,18 +15,15 @@ import pliant
 from direct_assembly import Sections, Tree, constant, vee
 from flexible_models import CASES, NAMES, VECTORS, close, random_tree, stored_beam, stored_state
 from pliant.engine.prepared import Prepared
-from pliant.errors import ModelError
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, Rectangle
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.model import Load, Model
 from pliant.model.signals import Constant
-from pliant.simulation.options import check_options
 from random_models import advance, derivatives, frames_of, largest, random_state, rates_of
 
 FLEXIBLE = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
-RIGID = [row.name for row in FORMULATIONS if "flexible bodies" not in row.supports]
 SEEDS = range(24)
 every_seed = pytest.mark.parametrize("seed", SEEDS)
 PLAIN = ("revolute", "prismatic", "cylindrical", "universal", "planar")  # qdot = v
@@ -364,18 +361,3 @@ def test_energy_balance_of_a_joint_whose_child_turns_at_its_start(ends, formulat
     assert result.is_ok
     assert result.events
     assert result.audit["energy_residual"] < 1e-8
-
-
-# --- what cannot bend -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", RIGID)
-def test_formulations_of_rigid_bodies_refuse_beams_with_modes(name):
-    model = tilted_joint("revolute", "ss")
-    for refuse in (lambda: Prepared(model, name), lambda: check_options(model, duration=1.0, formulation=name)):
-        with pytest.raises(
-            ModelError, match=f"'{name}' does not support flexible bodies; these do: articulated, gibbs"
-        ):
-            refuse()
-    stiff = dataclasses.replace(model, bodies=[dataclasses.replace(model.bodies[0], bending_y=0, bending_z=None)])
-    assert Prepared(stiff, name).method.name == name

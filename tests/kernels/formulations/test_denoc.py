@@ -15,7 +15,6 @@ import pytest
 
 from paths import SUPPORT
 from pliant.engine.prepared import Prepared
-from pliant.errors import ModelError
 from pliant.kernels import _jit, dynamics
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import JOINT_KINDS, Joint
@@ -36,7 +35,6 @@ from random_models import (
     random_model,
     random_state,
 )
-from zoo import ZOO
 
 TIGHT = 1e-12
 OTHERS = ("articulated", "boltzmann_hamel", "gibbs_appell", "lagrange")
@@ -344,10 +342,3 @@ def test_missing_inertia_is_reported_with_its_body(axis: tuple[float, float, flo
     status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, q, q, vdot, handle.work.no_reaction)
     assert status == Status.SINGULAR
     assert handle.work.run[0].body == last
-
-
-def test_beams_are_refused_with_the_names_of_those_that_take_them() -> None:
-    with pytest.raises(
-        ModelError, match="'denoc' does not support flexible bodies; these do: articulated, gibbs_appell"
-    ):
-        Prepared(ZOO["flexible_arm"], "denoc")
