@@ -13,14 +13,16 @@ import pytest
 
 import pliant
 from direct_assembly import Sections, Tree, constant, vee
-from flexible_models import CASES, NAMES, VECTORS, close, random_tree, stored_beam, stored_state
+from flexible_models import CASES, NAMES, VECTORS, close, flexible_chain, random_tree, stored_beam, stored_state
 from pliant.engine.prepared import Prepared
+from pliant.mechanisms.assembly import assemble
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
-from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, Rectangle
+from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
+from pliant.model.loops import Loop
 from pliant.model.model import Load, Model
-from pliant.model.signals import Constant
+from pliant.model.signals import Constant, Sine
 from random_models import advance, derivatives, frames_of, largest, random_state, rates_of
 
 FLEXIBLE = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
@@ -186,19 +188,7 @@ def test_bias_follows_from_the_mass_matrix(seed):
 # --- formulations against each other ------------------------------------------------------------------------------
 
 
-def slender_chain(n: int) -> Model:
-    """Slender beams with three bending modes each: the condition of M grows fast with n."""
-    aluminium, section = Material(young=7e10, density=2700.0), Rectangle(width=0.02, height=0.02)
-    beams = [Beam(f"b{i}", 1.0, aluminium, section, bending_y=3) for i in range(n)]
-    joint_frames = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
-    joints = [
-        Joint(name=f"j{i}", kind="revolute", parent=joint_frame, child=f"b{i}")
-        for i, joint_frame in enumerate(joint_frames)
-    ]
-    return Model(name="chain", bodies=beams, joints=joints)
-
-
-CHAINS = {f"chain {n}": slender_chain(n) for n in (3, 10)}
+CHAINS = {f"chain {n}": flexible_chain(n) for n in (3, 10)}
 
 
 @pytest.mark.parametrize("which", [*SEEDS, *CHAINS])
@@ -218,6 +208,71 @@ def test_formulations_find_the_same_motion_and_reactions(which):
         # the dense solve of ten slender links leaves 1.1e-11, the articulated recursion 5e-14
         allowed = 1e-10 if which in CHAINS else 1e-11
         assert largest(residual) < allowed * largest_force(handles[0], q, v)
+
+
+def with_motions(model: Model, seed: int) -> Model:
+    """Every second velocity of joints whose rates are velocities follows a signal."""
+    rng = np.random.default_rng([seed, 31])
+    joints, n = [], 0
+    for joint in model.joints:
+        if joint.row.has_plain_rates and joint.row.velocities:
+            signals = []
+            for _ in joint.row.velocities:
+                n += 1
+                signals.append(Sine(amplitude=0.4, omega=2.0, phase=float(rng.normal())) if n % 2 else "free")
+            joint = dataclasses.replace(joint, motion=tuple(signals))
+        joints.append(joint)
+    return dataclasses.replace(model, joints=joints)
+
+
+@every_seed
+def test_formulations_find_the_same_drives(seed):
+    """Prescribed motions inboard and outboard of beams: accelerations, forces that enforce the motion, reactions."""
+    model = with_motions(random_tree(seed), seed)
+    q, v, _, tau = state(model, seed)
+    found = []
+    for name in FLEXIBLE:
+        handle = Prepared(model, name)
+        vdot = handle.forward_dynamics(q, v, tau, 0.4)
+        drive = handle.work.dofs.constraint_force.copy()
+        found.append((vdot, drive, handle.reactions(q, v, tau, 0.4)))
+    vdot, drive, wrench = found[0]
+    for other_vdot, other_drive, other_wrench in found[1:]:
+        assert largest(other_vdot - vdot) < 1e-10 * largest(vdot)
+        assert largest(other_drive - drive) < 1e-10 * (largest(drive) + largest(wrench))
+        assert largest(other_wrench - wrench) < 1e-10 * largest(wrench)
+
+
+def test_motions_are_prescribed_in_most_of_the_trees():
+    """So that the test above means what it says."""
+    driven = [with_motions(random_tree(seed), seed) for seed in SEEDS]
+    assert sum(any(any(link.joint.driven) for link in model.links) for model in driven) > len(SEEDS) // 2
+
+
+def closed_tree(seed: int) -> Model:
+    """The tree with a rod without mass from its last body to the first or, where that is all, to the world."""
+    model = random_tree(seed)
+    first = Frame(body="world", position=(0.3, 0.4, -0.2)) if seed % 2 else Frame(body="b0", position=(0.1, 0.2, 0.1))
+    rod = Loop("rod", "distance", first=first, second=model.frames[-1].name, length=1.0)
+    q, _, _, _ = state(model, seed)
+    ends = dataclasses.replace(model, frames=[*model.frames, dataclasses.replace(first, name="end")])
+    start, end = (pliant.frame_placement(ends, q, frame)[1] for frame in ("end", model.frames[-1].name))
+    return dataclasses.replace(model, loops=[dataclasses.replace(rod, length=float(np.linalg.norm(end - start)))])
+
+
+@every_seed
+def test_formulations_find_the_same_motion_and_reactions_of_loops(seed):
+    model = closed_tree(seed)
+    q, v, _, tau = state(model, seed)
+    q, v = assemble(model, q, v)
+    handles = [Prepared(model, name) for name in FLEXIBLE]
+    found = [handle.forward_dynamics(q, v, tau) for handle in handles]
+    wrenches = [handle.reactions(q, v, tau) for handle in handles]
+    M, _ = handles[0].equations(q, v)
+    reachable = max(1e-10, 10 * np.finfo(float).eps * np.linalg.cond(M))
+    for vdot, wrench in zip(found[1:], wrenches[1:], strict=True):
+        assert largest(vdot - found[0]) < reachable * largest(vdot)
+        assert largest(wrench - wrenches[0]) < reachable * largest(wrench)
 
 
 @every_seed

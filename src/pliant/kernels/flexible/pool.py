@@ -28,24 +28,6 @@ def product_integral(f, shapes, c, k):
 
 
 @kernel
-def mass_integrals(f, shapes):
-    """C1 of all components, from the first on"""
-    return shapes[f.C1 :]
-
-
-@kernel
-def axial_integrals(f, shapes):
-    """X1 of all components, from the first on"""
-    return shapes[f.X1 :]
-
-
-@kernel
-def product_integrals(f, shapes, c):
-    """P_ck of all components k, from the first on"""
-    return shapes[f.P + c * f.M :]
-
-
-@kernel
 def shortening(f, shapes, r, j, l):
     """Q_r,jl: shortening function r per product of two bending modes [1/m]"""
     return shapes[f.Q + (r * f.n_b + j) * f.n_b + l]

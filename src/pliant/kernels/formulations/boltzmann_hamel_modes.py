@@ -19,15 +19,12 @@ from pliant.kernels.flexible.pool import (
     amplitude_bias,
     amplitude_rate,
     axial_integral,
-    axial_integrals,
     component_force,
     component_place,
     mass_integral,
-    mass_integrals,
     modal_acceleration,
     modal_force,
     modal_rate,
-    product_integrals,
     put_amplitude_acceleration,
     put_component_place,
     put_coupling,
@@ -72,11 +69,13 @@ def put_modal_accelerations(system, work, f, vdot):
 
 
 @kernel
-def displacement_integrals(f, flex, table):
-    """int phi u dm and its two derivatives, u = sum D_c phi_c e_f(c) the displacement; table: int phi phi_c dm."""
+def displacement_integrals(f, shapes, flex, first):
+    """int phi u dm and its two derivatives, u = sum D_c phi_c e_f(c) the displacement.
+
+    first: where int phi phi_c dm of the components begin in shapes: f.C1 for phi = 1, f.X1 for phi = x."""
     x, y, z = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(f.M):
-        T = table[k]
+        T = shapes[first + k]
         terms = (T * amplitude(f, flex, k), T * amplitude_rate(f, flex, k), T * amplitude_acceleration(f, flex, k))
         if k < f.n_y:
             y = add(y, terms)
@@ -90,7 +89,7 @@ def displacement_integrals(f, flex, table):
 @kernel
 def put_component(f, shapes, flex, c, v, vdot, w, wdot):
     """(B15): momentum k_c and its rate, returned; p_c, and the row of component c, are kept."""
-    u, rate, second = displacement_integrals(f, flex, product_integrals(f, shapes, c))
+    u, rate, second = displacement_integrals(f, shapes, flex, f.P + c * f.M)
     C1, p = mass_integral(f, shapes, c), (axial_integral(f, shapes, c) + u[0], u[1], u[2])
     momentum = add(scale(C1, v), add(cross(w, p), rate))
     momentum_rate = add(scale(C1, vdot), add(add(cross(wdot, p), cross(w, rate)), second))
@@ -124,8 +123,8 @@ def put_flexible_momentum(system, work, i, vdot, part):
     # rate of the components of v; gravity acts on all points alike
     rate_v = sub(sub(vec(scratch.a), cross(w, v)), vec(scratch.g))
     put_modal_accelerations(system, work, f, vdot)
-    u, u_rate, u_second = displacement_integrals(f, flex, mass_integrals(f, shapes))
-    X, X_rate, X_second = displacement_integrals(f, flex, axial_integrals(f, shapes))
+    u, u_rate, u_second = displacement_integrals(f, shapes, flex, f.C1)
+    X, X_rate, X_second = displacement_integrals(f, shapes, flex, f.X1)
     c0 = vec(body.c)
     c = add(c0, u)
     H = add(add(cross(c0, v), mul_sym(J, w)), across(add(X_rate, cross(w, X))))
