@@ -15,6 +15,7 @@ them. The gallery has a command of its own: docs/gallery/build.py."""
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import sys
 import tempfile
@@ -27,6 +28,7 @@ import numpy as np
 
 import pliant
 from pliant.cases.case import all_cases
+from pliant.lab.agreement import TIGHT, agreement
 from pliant.lab.bounce import BOUNCE, CLOSE, SHOWN
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
 from pliant.lab.experiment import perform
@@ -157,6 +159,33 @@ def radau_steps() -> str:
     )
 
 
+# --- docs/formulations.md -----------------------------------------------------------------------------------------
+
+
+def agreement_table() -> str:
+    """`pliant compare all`, and the same of the models of the tests."""
+    sys.path.append(str(ROOT / "tests" / "support"))
+    zoo = importlib.import_module("zoo")
+    models = {name: pliant.load(name) for name in all_cases()}
+    models |= {name.replace("_", "-"): model for name, model in zoo.ZOO.items()}
+    titles = ["model", "velocities", "of modes", "loops", "accelerations", "forces", "reactions", "motion"]
+    lines = [f"| {' | '.join(titles)} |\n", f"|{'---|' * len(titles)}\n"]
+    for name, model in models.items():
+        found = agreement(model)
+        worst = found.worst
+        # a power of ten at or above what is allowed
+        bound = 10.0 ** np.ceil(np.log10(found.allowed) - 1e-6)
+        differences = [
+            below(worst.accelerations, bound),
+            below(worst.forces, TIGHT),
+            below(worst.reactions, bound),
+            below(worst.motion, bound),
+        ]
+        counts = [found.n_velocities, found.n_modes or "", len(model.loops) or ""]
+        lines.append(f"| {' | '.join(map(str, [f'`{name}`', *counts, *differences]))} |\n")
+    return "".join(lines)
+
+
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +204,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "contact-times": contact_times,
     "oblique-hits": oblique_hits,
     "radau-steps": radau_steps,
+    "agreement": agreement_table,
 }
 
 
