@@ -328,6 +328,8 @@ def compare(
     from pliant.lab.agreement import COLUMNS, agreement
     from pliant.methods import FORMULATIONS
 
+    if time is not None and not 0.0 < time < float("inf"):
+        raise ModelError(f"--time {time:g}: give a number above 0 [s]")
     names = list(all_cases()) if cases_or_files == ["all"] else cases_or_files
     values = parse_assignments(settings or [])
     models = [load(name, trust=trust, **values) for name in names]

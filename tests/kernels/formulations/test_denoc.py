@@ -15,7 +15,7 @@ import pytest
 
 from direct_assembly import Tree
 from flexible_models import flexible_chain, random_tree
-from paths import SUPPORT
+from paths import SOURCES, SUPPORT
 from pliant.engine.prepared import Prepared
 from pliant.kernels import _jit, dynamics
 from pliant.model.bodies import Body, Frame
@@ -355,7 +355,7 @@ def test_operations_grow_as_the_number_of_bodies(robot: str, call: str) -> None:
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(SUPPORT)},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, (SOURCES, SUPPORT)))},
         check=False,
     )
     assert done.returncode == 0, done.stderr
