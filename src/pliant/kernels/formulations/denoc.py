@@ -40,6 +40,7 @@ from pliant.kernels.formulations.denoc_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import move
 from pliant.kernels.pivot import invert_pivot
+from pliant.kernels.rows import put_entry
 from pliant.system.status import Status
 
 ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -245,13 +246,6 @@ def denoc(system, work, q, v, vdot, reaction):
         put(reaction[i], mul_t(mat(scratch.Q), f))
         put(reaction[i, 3:], mul_t(mat(scratch.Q), add(n, cross(vec(scratch.d), f))))
     return Status.OK
-
-
-@kernel
-def put_entry(M, row, column, entry):
-    """Both triangles."""
-    M[row, column] = entry
-    M[column, row] = entry
 
 
 @kernel

@@ -25,7 +25,7 @@ from pliant.kernels.flexible.pool import (
 )
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import accelerate, move
-from pliant.kernels.rows import solve_rows
+from pliant.kernels.rows import put_constraint_forces, put_entry, solve_rows
 from pliant.system.status import Status
 
 
@@ -114,13 +114,6 @@ def add_to_parent(system, work, i):
     put(onto.pn, add(vec(onto.pn), moment))
 
 
-@kernel
-def put_entry(M, row, column, entry):
-    """Both triangles."""
-    M[row, column] = entry
-    M[column, row] = entry
-
-
 @routine
 def walk_inward(system, work, M, row, i, force, moment):
     """(G6, G7): take G of one acceleration from link i to the root: its entries of M; what the biases b add to r."""
@@ -188,18 +181,6 @@ def put_rows(system, work, M, part):
             put_modal_rows(system, work, M, i)
         if system.bodies[i].parent >= 0:
             add_to_parent(system, work, i)
-
-
-@kernel
-def put_constraint_forces(dofs, M, vdot):
-    """(G10): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M."""
-    for j in range(len(dofs)):
-        dof = dofs[j]
-        if dof.is_prescribed:
-            dof.constraint_force = dof.row + dof.armature * dof.motion_vdot - dof.tau
-            for k in range(len(dofs)):
-                if not dofs[k].is_prescribed:
-                    dof.constraint_force += M[min(j, k), max(j, k)] * vdot[k]
 
 
 @kernel

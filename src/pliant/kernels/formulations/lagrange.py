@@ -26,7 +26,7 @@ from pliant.kernels.flexible.pool import modal_bias, modal_inertia, mode_integra
 from pliant.kernels.formulations.lagrange_modes import add_to_modes, put_modes, put_places, rate_integrals
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.tree import accelerate, move
-from pliant.kernels.rows import solve_rows
+from pliant.kernels.rows import put_constraint_forces, put_entry, solve_rows
 from pliant.system.status import Status
 
 
@@ -85,13 +85,6 @@ def add_to_parent(system, work, i):
     F, f = add_integral(mat(onto.F), vec(onto.f), 1.0, F, f)
     put_mat(onto.F, F)
     put(onto.f, f)
-
-
-@kernel
-def put_entry(M, row, column, entry):
-    """Both triangles."""
-    M[row, column] = entry
-    M[column, row] = entry
 
 
 @routine
@@ -161,18 +154,6 @@ def put_rows(system, work, M, vdot, part):
             put_modal_rows(system, work, M, i)
         if system.bodies[i].parent >= 0:
             add_to_parent(system, work, i)
-
-
-@kernel
-def put_constraint_forces(dofs, M, vdot):
-    """(L12): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M."""
-    for j in range(len(dofs)):
-        dof = dofs[j]
-        if dof.is_prescribed:
-            dof.constraint_force = dof.row + dof.armature * dof.motion_vdot - dof.tau
-            for k in range(len(dofs)):
-                if not dofs[k].is_prescribed:
-                    dof.constraint_force += M[min(j, k), max(j, k)] * vdot[k]
 
 
 @routine
