@@ -15,6 +15,7 @@ import pliant
 from direct_assembly import Sections, Tree, constant, vee
 from flexible_models import CASES, NAMES, VECTORS, close, flexible_chain, random_tree, stored_beam, stored_state
 from pliant.engine.prepared import Prepared
+from pliant.kernels import _jit, dynamics
 from pliant.mechanisms.assembly import assemble
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
@@ -23,6 +24,7 @@ from pliant.model.joints import JOINT_KINDS, Joint, Limit
 from pliant.model.loops import Loop
 from pliant.model.model import Load, Model
 from pliant.model.signals import Constant, Sine
+from pliant.system.status import Status
 from random_models import advance, derivatives, frames_of, largest, random_state, rates_of
 
 FLEXIBLE = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
@@ -293,6 +295,22 @@ def test_inverse_dynamics_is_mass_matrix_bias_elastic_and_damping_forces(seed):
             up, down = (handle.energy(rest + s * one, v).elastic for s in (0.5, -0.5))
             wanted[link.v_modes.start + k] += up - down
     assert largest(handle.inverse_dynamics(q, v, vdot) - wanted) < 1e-12 * largest_force(handle, q, v)
+
+
+@pytest.mark.parametrize("formulation", FLEXIBLE)
+def test_a_mode_without_inertia_is_reported_with_its_body(formulation):
+    """The last beam, straight and with modes that move nothing, past the checks of the model."""
+    model = flexible_chain(3)
+    handle = Prepared(model, formulation)
+    flexible = handle.system.flexes[2]
+    for name, size in (("P", flexible.M**2), ("Jr2", flexible.m**2), ("C1", flexible.M), ("X1", flexible.M)):
+        handle.system.shapes[getattr(flexible, name) :][:size] = 0.0
+    q, v, _, tau = state(model, 1)
+    q[model.links[2].q_modes] = 0.0
+    vdot = np.empty(len(v))
+    status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, v, tau, vdot, handle.work.no_reaction)
+    assert status == Status.SINGULAR
+    assert handle.work.run[0].body == 2
 
 
 # --- loads ----------------------------------------------------------------------------------------------------------
