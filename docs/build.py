@@ -15,6 +15,7 @@ them. The gallery has a command of its own: docs/gallery/build.py."""
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import sys
 import tempfile
@@ -27,6 +28,7 @@ import numpy as np
 
 import pliant
 from pliant.cases.case import all_cases
+from pliant.lab.agreement import TIGHT, agreement
 from pliant.lab.bounce import BOUNCE, CLOSE, SHOWN
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
 from pliant.lab.experiment import perform
@@ -157,6 +159,32 @@ def radau_steps() -> str:
     )
 
 
+# --- docs/formulations.md -----------------------------------------------------------------------------------------
+
+
+def agreement_bound(value: float, condition: float) -> str:
+    """A hundred times rounding times condition(M), as a power of ten; 1e-10 where that is more and is kept well."""
+    bound = 10.0 ** np.ceil(np.log10(100 * np.finfo(float).eps * condition))
+    return below(value, TIGHT if bound > TIGHT and value < 0.1 * TIGHT else bound)
+
+
+def agreement_table() -> str:
+    """`pliant compare all`, and the same of the models of the tests."""
+    sys.path.append(str(ROOT / "tests" / "support"))
+    models = {name: pliant.load(name) for name in all_cases()} | importlib.import_module("zoo").ZOO
+    titles = ["model", "velocities", "of modes", "loops", "condition(M)", "accelerations", "reactions", "motion"]
+    lines = [f"| {' | '.join([*titles, 'forces'])} |\n", f"|{'---|' * (len(titles) + 1)}\n"]
+    for name, model in models.items():
+        found = agreement(model)
+        worst = found.worst
+        counts = [found.n_velocities, found.n_modes or "", len(model.loops) or ""]
+        words = [f"`{name}`", *map(str, counts), f"{found.condition:.0e}".replace("e+0", "e")]
+        values = (worst.accelerations, worst.reactions, worst.motion)
+        words += [*(agreement_bound(value, found.condition) for value in values), below(worst.forces, 1e-13)]
+        lines.append(f"| {' | '.join(words)} |\n")
+    return "".join(lines)
+
+
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +203,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "contact-times": contact_times,
     "oblique-hits": oblique_hits,
     "radau-steps": radau_steps,
+    "agreement": agreement_table,
 }
 
 

@@ -78,6 +78,13 @@ USES = (
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
+    Use(("compare", "--help"), ("CASE_OR_FILE", "--time", "--out")),
+    Use(("compare", "-h"), ("CASE_OR_FILE",)),
+    Use(
+        ("compare", "two-link-arm", "--set", "force=0.2", "--time", "0.02", "--trust", "--out", "deep/agreement.json"),
+        ("boltzmann_hamel", "condition(M)", "written: deep/agreement.json"),
+        ("deep/agreement.json",),
+    ),
     Use(("lab", "--help"), ("contact",)),
     Use(("lab", "-h"), ("contact",)),
     Use(("lab", "contact", "--help"), ("--set", "--out", "--quiet")),

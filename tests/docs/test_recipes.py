@@ -161,6 +161,16 @@ for model in (pendulum, mechanism):
     usual = forward_dynamics(model, model.q0, rates)
     assert np.allclose(forward_dynamics(model, model.q0, rates, formulation="unit_vectors"), usual, atol=1e-11)
 assert simulate(mechanism, 0.05, formulation="unit_vectors").status == "done"
+
+beam = Beam("beam", 1.0, Material(young=2e11, density=7850.0), Rectangle(width=0.01, height=0.02), bending_y=1)
+flexible = Model("flexible", [beam], [Joint("hinge", "revolute", "beam")])
+try:
+    forward_dynamics(flexible, flexible.q0, flexible.v0, formulation="unit_vectors")
+except ModelError as error:
+    wanted = "'unit_vectors' does not support flexible bodies; these do: articulated, boltzmann_hamel, denoc, gibbs"
+    assert wanted in str(error), error
+else:
+    raise AssertionError("a formulation of rigid bodies took a beam")
 """)
 
 

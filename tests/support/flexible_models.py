@@ -9,7 +9,7 @@ import numpy as np
 
 from paths import DATA
 from pliant.model.bodies import Body, Frame
-from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass
+from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, PointMass, Rectangle
 from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Model
 from random_models import random_quaternion
@@ -97,6 +97,18 @@ def random_tree(seed: int, kinds: tuple[str, ...] = tuple(JOINT_KINDS), base: st
         gravity=rng.normal(size=3) * 5.0,
         frames=frames,
     )
+
+
+def flexible_chain(n: int) -> Model:
+    """Slender beams with three bending modes each: the condition of M grows fast with n."""
+    aluminium, section = Material(young=7e10, density=2700.0), Rectangle(width=0.02, height=0.02)
+    beams = [Beam(f"b{i}", 1.0, aluminium, section, bending_y=3) for i in range(n)]
+    joint_frames = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
+    joints = [
+        Joint(name=f"j{i}", kind="revolute", parent=joint_frame, child=f"b{i}")
+        for i, joint_frame in enumerate(joint_frames)
+    ]
+    return Model(name="chain", bodies=beams, joints=joints)
 
 
 def stored_beam(coupling, rotary):

@@ -235,6 +235,59 @@ def _beam_modes(settings: list[str] | None, out: Path | None) -> None:
     print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
 
 
+@app.command(short_help="how closely all formulations agree on a robot")
+def compare(
+    cases_or_files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CASE_OR_FILE", help="cases or files; all: every built-in case", autocompletion=complete_case
+        ),
+    ],
+    settings: SetOption = None,
+    time: Annotated[
+        float | None, typer.Option("--time", metavar="T", help="of the compared motion, in seconds; default 0.1")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
+) -> None:
+    """Compare all formulations on each robot: accelerations, forces and reactions at states along its motion, and the
+    motion itself; every figure is a difference from the first formulation over the largest value. Ends with 1 if one
+    is more than rounding.
+
+    pliant compare falling-chain robot.toml --time 0.5
+
+    pliant compare all --out agreement.json
+    """
+    from pliant.cases.case import all_cases
+    from pliant.command.loading import load
+    from pliant.files import make_folder, write_whole
+    from pliant.lab.agreement import COLUMNS, agreement
+    from pliant.methods import FORMULATIONS
+
+    if time is not None and not 0.0 < time < float("inf"):
+        raise ModelError(f"--time {time:g}: give a number above 0 [s]")
+    names = list(all_cases()) if cases_or_files == ["all"] else cases_or_files
+    values = parse_assignments(settings or [])
+    models = [load(name, trust=trust, **values) for name in names]
+    if out is not None:
+        make_folder(out.parent)
+    compile_first()
+    for row in FORMULATIONS:
+        say_what_compiles(models[0], {"formulation": row.name})
+    found = [agreement(model, time) for model in models]
+    print_table(COLUMNS, [row for each in found for row in each.table()])
+    if out is not None:
+        write_whole(out, json.dumps([each.summary for each in found], indent=2) + "\n")
+        print(f"written: {out}")
+    failures = [words for each in found for words in each.failures]
+    for words in failures:
+        print(f"pliant: {words}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
+
+
 @lab.command(name="contact", short_help="what every law of contact and friction does")
 def lab_contact(
     settings: KeyOption = None,

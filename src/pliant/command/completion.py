@@ -48,11 +48,13 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
     from pliant.command.job import RUN_SETTINGS
 
     # an option without its value, as --set is here, leaves the words before it unread
-    words = [str(context.params.get("case_or_file") or ""), *context.args]
+    words = [str(context.params.get("case_or_file") or ""), *context.params.get("cases_or_files", ()), *context.args]
     case = next((all_cases()[word] for word in words if word in all_cases()), None)
     own = dict(_assignments(case.settings)) if case else {}
     if case is None and not any(word.endswith(".toml") for word in words):
         own = dict(_robot_assignments())
+    if context.info_name == "compare":
+        return _fitting(own.items(), incomplete)
     taken = case.settings if case else {}
     options = dict(_assignments({key: row for key, row in RUN_SETTINGS.items() if key not in taken}))
     return _fitting({**own, **options}.items(), incomplete)

@@ -1,7 +1,16 @@
-"""The rows M vdot + row = tau of formulations that form a mass matrix, solved together; again: rows_response.py."""
+"""The rows M vdot + row = tau of formulations that form a mass matrix, solved together; again: rows_response.py.
+
+Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+
+
+@kernel
+def put_entry(M, row, column, entry):
+    """Both triangles."""
+    M[row, column] = entry
+    M[column, row] = entry
 
 
 @kernel
@@ -28,8 +37,7 @@ def solve_rows(dofs, M, vdot):
 
 @kernel
 def put_constraint_forces(dofs, M, vdot):
-    """(G10), (L12): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M,
-    which solve_rows leaves as it was."""
+    """(G10, L12): forces that enforce prescribed motions: what is left of their rows, from the upper triangle of M."""
     for j in range(len(dofs)):
         dof = dofs[j]
         if dof.is_prescribed:

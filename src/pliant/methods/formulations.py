@@ -42,7 +42,7 @@ class BoltzmannHamel(Formulation):
     summary: ClassVar[str] = "Boltzmann-Hamel equations in quasi-velocities, momentum sweeps"
     module: ClassVar[str] = "pliant.kernels.formulations.boltzmann_hamel"
     function: ClassVar[str] = "boltzmann_hamel"
-    supports: ClassVar[frozenset[str]] = RIGID_TREE | {"acceleration", "equations"}
+    supports: ClassVar[frozenset[str]] = RIGID_TREE | {"flexible bodies", "acceleration", "equations"}
     cost: ClassVar[str] = "O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise"
     reference: ClassVar[str] = "boltzmannhamel"
     response: ClassVar[str] = "pliant.kernels.rows_response"
@@ -56,7 +56,7 @@ class DeNOC(Formulation):
     )
     module: ClassVar[str] = "pliant.kernels.formulations.denoc"
     function: ClassVar[str] = "denoc"
-    supports: ClassVar[frozenset[str]] = RIGID_TREE | {"acceleration", "equations"}
+    supports: ClassVar[frozenset[str]] = RIGID_TREE | {"flexible bodies", "acceleration", "equations"}
     cost: ClassVar[str] = "O(n)"
     reference: ClassVar[str] = "denoc"
     response: ClassVar[str] = "pliant.kernels.formulations.denoc_response"

@@ -65,7 +65,7 @@ class FlexibleRows:
         constants |= {"slope": t.stations.slope, "bend": t.stations.bend, "share": t.stations.share}
         constants |= {"Hm": t.Hm, "H1": t.H1}
         row |= {name: self._store(value) for name, value in constants.items()}
-        sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}
+        sizes = {"d": m, "e": m, "edot": m, "D": M, "Dd": M, "Ddd": M, "U": n_r * n_b, "b": n_r, "a": 3 * M, "F": M}
         sizes |= {"rd": 6 * m, "dd": m * m, "pd": m, "p": 3 * M, "G": 12 * m, "stiffening": n_b, "Y": 6 * m, "y": m}
         row |= {name: self._reserve(size) for name, size in sizes.items()}
         self.flex_of[i] = len(self._flexes)

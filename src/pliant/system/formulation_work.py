@@ -80,11 +80,11 @@ LAGRANGE_WORK = np.dtype(
     align=True,
 )
 
-# formulations/denoc.py and its parts; axes W, about mass centres
+# formulations/denoc.py and its parts; axes W, about mass centres, of flexible bodies about their origin
 DENOC_WORK = np.dtype(
     [
         ("Q", np.float64, (9,)),  # R_WB
-        ("d", np.float64, (3,)),  # from the body origin to the mass centre [m]
+        ("d", np.float64, (3,)),  # from the body origin to the mass centre, 0 where the body is flexible [m]
         ("r", np.float64, (3,)),  # from the parent's mass centre to this one [m]
         ("s", np.float64, (3,)),  # w x (w x d) [m/s^2]
         ("tdot_w", np.float64, (3,)),  # rate of the twist while free accelerations vanish (D2) [rad/s^2]

@@ -204,6 +204,7 @@ FLEX = np.dtype(
         ("edot", np.int64),  # (m) and accelerations
         ("D", np.int64),  # (M) amplitudes of the components
         ("Dd", np.int64),  # (M) their rates
+        ("Ddd", np.int64),  # (M) and accelerations
         ("U", np.int64),  # (n_r, n_b) Q_r d
         ("b", np.int64),  # (n_r) -e^T Q_r e
         ("a", np.int64),  # (M, 3) int s x Phi dm

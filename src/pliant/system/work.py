@@ -51,7 +51,7 @@ DOF_WORK = np.dtype(
         ("tau_extra", np.float64),  # the caller's own tau (forward_dynamics), zero in simulate
         ("motion_vdot", np.float64),  # prescribed acceleration; filled by gather.py
         ("constraint_force", np.float64),  # enforces the prescribed motion [N, N m]; filled by the formulation
-        ("row", np.float64),  # private to formulations that form a mass matrix: left side of its equation (B4, G7, L9)
+        ("row", np.float64),  # private to formulations with a mass matrix: left side of its equation (B4, B19, G7, L9)
     ],
     align=True,
 )

@@ -13,7 +13,7 @@ from pliant import Beam, Bending, Body, Frame, GivenSection, Joint, Load, Loop, 
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 
-FORMULATIONS = ("articulated", "gibbs_appell", "lagrange")
+FORMULATIONS = ("articulated", "boltzmann_hamel", "denoc", "gibbs_appell", "lagrange")
 MATERIAL = Material(young=7e10, density=2700.0)
 SECTION = GivenSection(area=2e-4, second_moment_y=6e-10, second_moment_z=4e-10)
 LENGTH, OFFSET, PAYLOAD, GRAVITY = 1.2, np.array([0.1, 0.05, -0.08]), 0.4, np.array([1.0, -9.81, 2.0])

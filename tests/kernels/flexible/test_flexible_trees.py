@@ -13,20 +13,21 @@ import pytest
 
 import pliant
 from direct_assembly import Sections, Tree, constant, vee
-from flexible_models import CASES, NAMES, VECTORS, close, random_tree, stored_beam, stored_state
+from flexible_models import CASES, NAMES, VECTORS, close, flexible_chain, random_tree, stored_beam, stored_state
 from pliant.engine.prepared import Prepared
-from pliant.errors import ModelError
+from pliant.kernels import _jit, dynamics
+from pliant.mechanisms.assembly import assemble
 from pliant.methods import FORMULATIONS
 from pliant.model.bodies import Body, Frame
-from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material, Rectangle
+from pliant.model.flexible import Beam, Bending, Damping, GivenSection, Material
 from pliant.model.joints import JOINT_KINDS, Joint, Limit
+from pliant.model.loops import Loop
 from pliant.model.model import Load, Model
-from pliant.model.signals import Constant
-from pliant.simulation.options import check_options
+from pliant.model.signals import Constant, Sine
+from pliant.system.status import Status
 from random_models import advance, derivatives, frames_of, largest, random_state, rates_of
 
 FLEXIBLE = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
-RIGID = [row.name for row in FORMULATIONS if "flexible bodies" not in row.supports]
 SEEDS = range(24)
 every_seed = pytest.mark.parametrize("seed", SEEDS)
 PLAIN = ("revolute", "prismatic", "cylindrical", "universal", "planar")  # qdot = v
@@ -189,19 +190,7 @@ def test_bias_follows_from_the_mass_matrix(seed):
 # --- formulations against each other ------------------------------------------------------------------------------
 
 
-def slender_chain(n: int) -> Model:
-    """Slender beams with three bending modes each: the condition of M grows fast with n."""
-    aluminium, section = Material(young=7e10, density=2700.0), Rectangle(width=0.02, height=0.02)
-    beams = [Beam(f"b{i}", 1.0, aluminium, section, bending_y=3) for i in range(n)]
-    joint_frames = ["world", *(Frame(body=f"b{i}", position=(1.0, 0, 0)) for i in range(n - 1))]
-    joints = [
-        Joint(name=f"j{i}", kind="revolute", parent=joint_frame, child=f"b{i}")
-        for i, joint_frame in enumerate(joint_frames)
-    ]
-    return Model(name="chain", bodies=beams, joints=joints)
-
-
-CHAINS = {f"chain {n}": slender_chain(n) for n in (3, 10)}
+CHAINS = {f"chain {n}": flexible_chain(n) for n in (3, 10)}
 
 
 @pytest.mark.parametrize("which", [*SEEDS, *CHAINS])
@@ -223,6 +212,71 @@ def test_formulations_find_the_same_motion_and_reactions(which):
         assert largest(residual) < allowed * largest_force(handles[0], q, v)
 
 
+def with_motions(model: Model, seed: int) -> Model:
+    """Every second velocity of joints whose rates are velocities follows a signal."""
+    rng = np.random.default_rng([seed, 31])
+    joints, n = [], 0
+    for joint in model.joints:
+        if joint.row.has_plain_rates and joint.row.velocities:
+            signals = []
+            for _ in joint.row.velocities:
+                n += 1
+                signals.append(Sine(amplitude=0.4, omega=2.0, phase=float(rng.normal())) if n % 2 else "free")
+            joint = dataclasses.replace(joint, motion=tuple(signals))
+        joints.append(joint)
+    return dataclasses.replace(model, joints=joints)
+
+
+@every_seed
+def test_formulations_find_the_same_drives(seed):
+    """Prescribed motions inboard and outboard of beams: accelerations, forces that enforce the motion, reactions."""
+    model = with_motions(random_tree(seed), seed)
+    q, v, _, tau = state(model, seed)
+    found = []
+    for name in FLEXIBLE:
+        handle = Prepared(model, name)
+        vdot = handle.forward_dynamics(q, v, tau, 0.4)
+        drive = handle.work.dofs.constraint_force.copy()
+        found.append((vdot, drive, handle.reactions(q, v, tau, 0.4)))
+    vdot, drive, wrench = found[0]
+    for other_vdot, other_drive, other_wrench in found[1:]:
+        assert largest(other_vdot - vdot) < 1e-10 * largest(vdot)
+        assert largest(other_drive - drive) < 1e-10 * (largest(drive) + largest(wrench))
+        assert largest(other_wrench - wrench) < 1e-10 * largest(wrench)
+
+
+def test_motions_are_prescribed_in_most_of_the_trees():
+    """So that the test above means what it says."""
+    driven = [with_motions(random_tree(seed), seed) for seed in SEEDS]
+    assert sum(any(any(link.joint.driven) for link in model.links) for model in driven) > len(SEEDS) // 2
+
+
+def closed_tree(seed: int) -> Model:
+    """The tree with a rod without mass from its last body to the first or, where that is all, to the world."""
+    model = random_tree(seed)
+    first = Frame(body="world", position=(0.3, 0.4, -0.2)) if seed % 2 else Frame(body="b0", position=(0.1, 0.2, 0.1))
+    rod = Loop("rod", "distance", first=first, second=model.frames[-1].name, length=1.0)
+    q, _, _, _ = state(model, seed)
+    ends = dataclasses.replace(model, frames=[*model.frames, dataclasses.replace(first, name="end")])
+    start, end = (pliant.frame_placement(ends, q, frame)[1] for frame in ("end", model.frames[-1].name))
+    return dataclasses.replace(model, loops=[dataclasses.replace(rod, length=float(np.linalg.norm(end - start)))])
+
+
+@every_seed
+def test_formulations_find_the_same_motion_and_reactions_of_loops(seed):
+    model = closed_tree(seed)
+    q, v, _, tau = state(model, seed)
+    q, v = assemble(model, q, v)
+    handles = [Prepared(model, name) for name in FLEXIBLE]
+    found = [handle.forward_dynamics(q, v, tau) for handle in handles]
+    wrenches = [handle.reactions(q, v, tau) for handle in handles]
+    M, _ = handles[0].equations(q, v)
+    reachable = max(1e-10, 10 * np.finfo(float).eps * np.linalg.cond(M))
+    for vdot, wrench in zip(found[1:], wrenches[1:], strict=True):
+        assert largest(vdot - found[0]) < reachable * largest(vdot)
+        assert largest(wrench - wrenches[0]) < reachable * largest(wrench)
+
+
 @every_seed
 def test_inverse_dynamics_is_mass_matrix_bias_elastic_and_damping_forces(seed):
     """tau = M vdot + h + K d + D e, with K and D from the energies: 1/2 d^T K d, and D = 1e-3 s x K."""
@@ -241,6 +295,22 @@ def test_inverse_dynamics_is_mass_matrix_bias_elastic_and_damping_forces(seed):
             up, down = (handle.energy(rest + s * one, v).elastic for s in (0.5, -0.5))
             wanted[link.v_modes.start + k] += up - down
     assert largest(handle.inverse_dynamics(q, v, vdot) - wanted) < 1e-12 * largest_force(handle, q, v)
+
+
+@pytest.mark.parametrize("formulation", FLEXIBLE)
+def test_a_mode_without_inertia_is_reported_with_its_body(formulation):
+    """The last beam, straight and with modes that move nothing, past the checks of the model."""
+    model = flexible_chain(3)
+    handle = Prepared(model, formulation)
+    flexible = handle.system.flexes[2]
+    for name, size in (("P", flexible.M**2), ("Jr2", flexible.m**2), ("C1", flexible.M), ("X1", flexible.M)):
+        handle.system.shapes[getattr(flexible, name) :][:size] = 0.0
+    q, v, _, tau = state(model, 1)
+    q[model.links[2].q_modes] = 0.0
+    vdot = np.empty(len(v))
+    status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, v, tau, vdot, handle.work.no_reaction)
+    assert status == Status.SINGULAR
+    assert handle.work.run[0].body == 2
 
 
 # --- loads ----------------------------------------------------------------------------------------------------------
@@ -364,18 +434,3 @@ def test_energy_balance_of_a_joint_whose_child_turns_at_its_start(ends, formulat
     assert result.is_ok
     assert result.events
     assert result.audit["energy_residual"] < 1e-8
-
-
-# --- what cannot bend -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", RIGID)
-def test_formulations_of_rigid_bodies_refuse_beams_with_modes(name):
-    model = tilted_joint("revolute", "ss")
-    for refuse in (lambda: Prepared(model, name), lambda: check_options(model, duration=1.0, formulation=name)):
-        with pytest.raises(
-            ModelError, match=f"'{name}' does not support flexible bodies; these do: articulated, gibbs"
-        ):
-            refuse()
-    stiff = dataclasses.replace(model, bodies=[dataclasses.replace(model.bodies[0], bending_y=0, bending_z=None)])
-    assert Prepared(stiff, name).method.name == name

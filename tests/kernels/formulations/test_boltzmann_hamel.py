@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import spherical_chain_reference as reference
+from direct_assembly import Tree, vee
+from flexible_models import random_tree
 from pliant.engine.prepared import Prepared
 from pliant.kernels import _jit, dynamics
 from pliant.kernels.formulations import spherical_batch
@@ -280,6 +282,37 @@ def test_missing_inertia_is_reported_with_its_body(is_chain):
     status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, v, tau, vdot, reaction)
     assert status == Status.SINGULAR
     assert handle.work.run[0].body == 2
+
+
+# --- flexible bodies ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_momenta_are_those_of_the_mass_points(seed):
+    """P and H of every body and all it carries, from the velocities of points along the beams."""
+    model = random_tree(seed)
+    q, v, _, tau = random_state(model, np.random.default_rng(seed))
+    handle = Prepared(model, "boltzmann_hamel")
+    handle.forward_dynamics(q, v, tau)
+    tree = Tree(model)
+    placed = tree.placed(q, v)
+    carried = [{i} for i in range(len(model.links))]
+    for i in range(len(model.links) - 1, 0, -1):
+        if model.links[i].parent >= 0:
+            carried[model.links[i].parent] |= carried[i]
+    for i, scratch in enumerate(handle.work.bodies.boltzmann_hamel):
+        R, origin, _ = placed[i]
+        P, H = np.zeros(3), np.zeros(3)
+        for k in carried[i]:
+            R_k, _, points = placed[k]
+            momenta = tree.masses(k)[:, None] * points.b
+            P += momenta.sum(axis=0)
+            H += np.cross(points.a - origin.a, momenta).sum(axis=0)
+            w = vee(R_k.a.T @ R_k.b)
+            for inertia, A in tree.turning(k):
+                H += R_k.a @ inertia @ (w + A @ v[model.links[k].v_modes])
+        assert largest(R.a @ scratch.P - P) < 1e-12 * max(largest(P), largest(H))
+        assert largest(R.a @ scratch.H - H) < 1e-12 * max(largest(P), largest(H))
 
 
 # --- many states at once ------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paths import SUPPORT
+from direct_assembly import Tree
+from flexible_models import flexible_chain, random_tree
+from paths import SOURCES, SUPPORT
 from pliant.engine.prepared import Prepared
-from pliant.errors import ModelError
 from pliant.kernels import _jit, dynamics
 from pliant.model.bodies import Body, Frame
 from pliant.model.joints import JOINT_KINDS, Joint
@@ -36,7 +37,6 @@ from random_models import (
     random_model,
     random_state,
 )
-from zoo import ZOO
 
 TIGHT = 1e-12
 OTHERS = ("articulated", "boltzmann_hamel", "gibbs_appell", "lagrange")
@@ -83,7 +83,8 @@ every_case = pytest.mark.parametrize("name", CASES)
 
 
 def natural_complement(handle: Prepared, q: np.ndarray) -> np.ndarray:
-    """T = N_l N_d, (n_bodies, 6, n_v): twists [omega; v of the mass centre] under unit velocities, world axes.
+    """T = N_l N_d, (n_bodies, 6, n_v): twists [omega; v of the mass centre] under unit velocities, world axes; of
+    flexible bodies those of their origins.
 
     From placements and velocities of the bodies, not from denoc's own recursion."""
     n = len(handle.system.dofs)
@@ -92,7 +93,8 @@ def natural_complement(handle: Prepared, q: np.ndarray) -> np.ndarray:
         frames = frames_of(handle, q, unit)
         for i, body in enumerate(handle.system.bodies):
             T[i, :3, j] = frames.spin[i]
-            T[i, 3:, j] = frames.velocity[i] + np.cross(frames.spin[i], frames.R[i] @ body.com)
+            centre = frames.R[i] @ body.com if body.flex < 0 else np.zeros(3)
+            T[i, 3:, j] = frames.velocity[i] + np.cross(frames.spin[i], centre)
     return T
 
 
@@ -129,6 +131,35 @@ def test_the_factors_multiply_to_the_inertia_matrix(name: str) -> None:
     U, D = U[np.ix_(free, free)], D[free]
     wanted = inertia_matrix(handle, case.q, T)[np.ix_(free, free)]
     assert np.all(D > 0.0)
+    assert largest(U @ np.diag(D) @ U.T - wanted) <= TIGHT * largest(wanted)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_factors_multiply_to_the_mass_matrix_of_flexible_trees(seed: int) -> None:
+    """As above, modes being pivots of their own; M by direct assembly from mass points."""
+    model = random_tree(seed)
+    q, v, _, tau = random_state(model, np.random.default_rng(seed))
+    handle = Prepared(model, "denoc")
+    handle.forward_dynamics(q, v, tau)
+    system, work, T = handle.system, handle.work, natural_complement(handle, q)
+    U, D = np.eye(len(v)), np.ones(len(v))
+    for k in range(len(v)):
+        i = int(system.dofs[k].body)
+        body, scratch = system.bodies[i], work.bodies.denoc[i]
+        m = k - int(body.v)
+        if m < body.n_v:
+            psi, D[k] = scratch.psi[6 * m : 6 * m + 6], 1.0 / scratch.inverse_D[m]
+            U[:k, k] = T[i, :, :k].T @ psi / D[k]
+        else:
+            flexible, m, first = system.flexes[body.flex], m - int(body.n_v), int(body.v + body.n_v)
+            force, moment = work.flex[flexible.rd + 6 * m :][:6].reshape(2, 3)
+            row = work.flex[flexible.dd + m * flexible.m :][: m + 1]
+            D[k] = 1.0 / row[m]
+            # the modes of a body do not move its own frame
+            U[:first, k] = T[i, :, :first].T @ np.concatenate([moment, force]) / D[k]
+            U[first:k, k] = row[:m] / D[k]
+    assert np.all(D > 0.0)
+    wanted, _ = Tree(model).equations(q, v)
     assert largest(U @ np.diag(D) @ U.T - wanted) <= TIGHT * largest(wanted)
 
 
@@ -280,12 +311,13 @@ def test_long_chains_leave_nothing_in_inverse_dynamics(name: str) -> None:
 # --- cost ---------------------------------------------------------------------------------------------------------
 
 
-def test_no_inertia_matrix_is_formed() -> None:
-    case = CASES["tree8-floating"]
-    handle = Prepared(case.model, "denoc")
+@pytest.mark.parametrize("model", [CASES["tree8-floating"].model, flexible_chain(3)], ids=["rigid", "flexible"])
+def test_no_inertia_matrix_is_formed(model: Model) -> None:
+    handle = Prepared(model, "denoc")
     handle.work.matrix[:] = np.nan
-    handle.forward_dynamics(case.q, case.v, case.tau, case.t)
-    handle.reactions(case.q, case.v, case.tau, case.t)
+    q, v, _, tau = random_state(model, np.random.default_rng(2))
+    handle.forward_dynamics(q, v, tau)
+    handle.reactions(q, v, tau)
     assert np.all(np.isnan(handle.work.matrix))
 
 
@@ -293,6 +325,7 @@ COUNT = """
 import sys
 import numpy as np
 import pliant
+from flexible_models import flexible_chain
 from random_models import comb
 
 def calls_of(model):
@@ -308,20 +341,21 @@ def calls_of(model):
     sys.setprofile(None)
     return n
 
-print(*(calls_of(comb(n, {axis})) for n in (2, 4, 6, 8, 10)))
+print(*(calls_of({model}) for n in (2, 4, 6, 8, 10)))
 """
+ROBOTS = {"plane": "comb(n, (0, 0, 1))", "space": "comb(n, (0, 1, 0))", "flexible": "flexible_chain(n)"}
 
 
-@pytest.mark.parametrize("axis", [(0, 0, 1), (0, 1, 0)], ids=["plane", "space"])
+@pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("call", ["handle.forward_dynamics(q, v)", "handle.reactions(q, v)"])
-def test_operations_grow_as_the_number_of_bodies(axis: tuple[float, float, float], call: str) -> None:
+def test_operations_grow_as_the_number_of_bodies(robot: str, call: str) -> None:
     """Calls of kernels, counted with the kernels uncompiled: every further body needs the same number."""
-    script = COUNT.format(axis=axis, call=call)
+    script = COUNT.format(model=ROBOTS[robot], call=call)
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(SUPPORT)},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, (SOURCES, SUPPORT)))},
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -344,10 +378,3 @@ def test_missing_inertia_is_reported_with_its_body(axis: tuple[float, float, flo
     status = _jit.entry(dynamics.forward)(*handle.refs, 0.0, q, q, q, vdot, handle.work.no_reaction)
     assert status == Status.SINGULAR
     assert handle.work.run[0].body == last
-
-
-def test_beams_are_refused_with_the_names_of_those_that_take_them() -> None:
-    with pytest.raises(
-        ModelError, match="'denoc' does not support flexible bodies; these do: articulated, gibbs_appell"
-    ):
-        Prepared(ZOO["flexible_arm"], "denoc")

@@ -1,199 +1,151 @@
-"""An independent reference of flexible links: the Lagrangian itself, differentiated by complex steps.
+"""An independent referee of flexible links: the Lagrangian itself, differentiated by complex steps (lagrangian.py).
 
-A hub that rotates, a beam clamped to its rim, a rigid link on a hinge at the tip, all in the plane x-y. Kinetic and
-potential energy are written down from the positions, by Gauss quadrature along the beam, with shapes from their
-formulas: no tables, no recursion, nothing of pliant. T is quadratic in q' and analytic in q, so that
-
-    M e_j = polar form of T with e_j,    d/dt dT/dq' = M q'' + d/dh (M(q + h q') q'),    rows: d/dt dT/dq' - dL/dq = tau
-
-need one complex step each, exact to rounding."""
+Chains of beams and rigid bodies in the plane, in space on the ground, and free in space (six joints without bodies
+between them, so that velocities are rates of coordinates): both couplings, every rotary inertia, two families."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lagrangian import Lagrangian, Link, Rod, Solid
 from pliant.engine.prepared import Prepared
 from pliant.methods import FORMULATIONS
+from pliant.model.attitudes import AxisAngle
 from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam, Bending, GivenSection, Material
 from pliant.model.joints import Joint
 from pliant.model.model import Model
 from random_models import largest
 
-FLEXIBLE = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
-STEP = 1e-30
-POINTS = 40  # Gauss points: exact for the polynomials, and beyond rounding for two clamped-free modes
-
-RIM, LENGTH, DENSITY, YOUNG, AREA, SECOND_MOMENT = 0.15, 1.1, 2000.0, 1e9, 1e-3, 1e-6
-ROTARY = 0.02  # inertia of the sections about z, per length: large, so that it matters
-HUB = 0.3  # inertia about its axis
-TIP_MASS, TIP_INERTIA, TIP_CENTRE = 0.8, 0.05, np.array([0.25, 0.06])
-GRAVITY = np.array([1.3, -9.81])
+NAMES = [row.name for row in FORMULATIONS]
+GRAVITY = (1.3, -9.81, 0.7)
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+TILTED, TWIST = (0.3, 1.0, -0.5), ((1.0, 2.0, -1.0), 0.7)
+HUB = Solid(2.0, (0.05, -0.02, 0.03), (0.3, 0.25, 0.2))
+TIP = Solid(0.8, (0.25, 0.06, -0.04), (0.05, 0.04, 0.06))
 
 
-def polynomials(n: int, x: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """xi^2 P_j(2 xi - 1) and two derivatives; rows j."""
-    xi, values = x / LENGTH, []
-    for j in range(n):
-        legendre = np.polynomial.Legendre.basis(j).convert(kind=np.polynomial.Polynomial)
-        shape = np.polynomial.Polynomial([0, 0, 1]) * legendre(np.polynomial.Polynomial([-1, 2]))
-        values.append([shape(xi), shape.deriv()(xi) / LENGTH, shape.deriv(2)(xi) / LENGTH**2])
-    y, slope, curvature = np.moveaxis(np.array(values), 1, 0)
-    return y, slope, curvature
-
-
-def clamped_free(n: int, x: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Euler-Bernoulli modes with unit value at the tip; rows j."""
-
-    def frequency(j: int) -> float:
-        """cos k cosh k = -1, by Newton."""
-        k = 1.8751040687 if j == 0 else (j + 0.5) * np.pi
-        for _ in range(20):
-            k -= (np.cos(k) + 1 / np.cosh(k)) / (-np.sin(k) - np.tanh(k) / np.cosh(k))
-        return float(k)
-
-    values = []
-    for k in map(frequency, range(n)):
-        s, b = (np.cosh(k) + np.cos(k)) / (np.sinh(k) + np.sin(k)), k / LENGTH
-        z = b * x
-        y = np.cosh(z) - np.cos(z) - s * (np.sinh(z) - np.sin(z))
-        slope = b * (np.sinh(z) + np.sin(z) - s * (np.cosh(z) - np.cos(z)))
-        curvature = b * b * (np.cosh(z) + np.cos(z) - s * (np.sinh(z) + np.sin(z)))
-        tip = np.cosh(k) - np.cos(k) - s * (np.sinh(k) - np.sin(k))
-        values.append(np.array([y, slope, curvature]) / tip)
-    y, slope, curvature = np.moveaxis(np.array(values), 1, 0)
-    return y, slope, curvature
-
-
-BENDING = {"polynomials": (polynomials, 3), "clamped-free": (clamped_free, 2)}
-
-
-class Lagrangian:
-    """q = (hub angle, bending, one stretch mode, hinge angle)."""
-
-    def __init__(self, family: str, coupling: str, rotary: str) -> None:
-        shapes, n = BENDING[family]
-        self.n, self.rotary = n, rotary
-        nodes, weights = np.polynomial.legendre.leggauss(POINTS)
-        x = 0.5 * LENGTH * (nodes + 1)
-        self.dx = 0.5 * LENGTH * weights
-        # the last place is the tip, without mass
-        self.x, self.dm = np.append(x, LENGTH), np.append(DENSITY * AREA * self.dx, 0.0)
-        self.y, self.slope, curvature = shapes(n, self.x)
-        self.stretch = np.sin(0.5 * np.pi * self.x / LENGTH)
-        strain = 0.5 * np.pi / LENGTH * np.cos(0.5 * np.pi * x / LENGTH)
-        bent = curvature[:, :-1]
-        self.K = np.zeros((n + 1, n + 1))
-        self.K[:n, :n] = YOUNG * SECOND_MOMENT * (bent * self.dx) @ bent.T
-        self.K[n, n] = YOUNG * AREA * np.sum(self.dx * strain**2)
-        # int_0^x y_j' y_l' for every place
-        self.H = np.zeros((len(self.x), n, n))
-        if coupling == "high-order":
-            for i, end in enumerate(self.x):
-                _, inner, _ = shapes(n, 0.5 * end * (nodes + 1))
-                self.H[i] = (inner * 0.5 * end * weights) @ inner.T
-
-    def field(self, q: Any, u: Any) -> tuple[Any, ...]:
-        """Places (x, y) along the beam in axes of the hub, and their rates there."""
-        d, e, stretch, stretch_rate = q[1 : self.n + 1], u[1 : self.n + 1], q[self.n + 1], u[self.n + 1]
-        along = RIM + self.x + stretch * self.stretch - 0.5 * np.einsum("ijl,j,l", self.H, d, d)
-        return along, d @ self.y, stretch_rate * self.stretch - np.einsum("ijl,j,l", self.H, d, e), e @ self.y
-
-    def kinetic(self, q: Any, u: Any) -> Any:
-        x, y, dx, dy = self.field(q, u)
-        vx, vy = dx - u[0] * y, dy + u[0] * x
-        total = 0.5 * HUB * u[0] ** 2 + 0.5 * np.sum(self.dm * (vx * vx + vy * vy))
-        if self.rotary != "none":
-            turning = u[0] + (u[1 : self.n + 1] @ self.slope[:, :-1] if self.rotary == "section" else 0.0)
-            total += 0.5 * ROTARY * np.sum(self.dx * turning**2)
-        # the rigid link: attitude and mass centre in axes of the hub
-        angle, rate = q[1 : self.n + 1] @ self.slope[:, -1] + q[-1], u[1 : self.n + 1] @ self.slope[:, -1] + u[-1]
-        cx, cy = self.tip_centre(angle)
-        wx, wy = vx[-1] - (u[0] + rate) * cy, vy[-1] + (u[0] + rate) * cx
-        return total + 0.5 * TIP_MASS * (wx * wx + wy * wy) + 0.5 * TIP_INERTIA * (u[0] + rate) ** 2
-
-    def tip_centre(self, angle: Any) -> tuple[Any, Any]:
-        c, s = np.cos(angle), np.sin(angle)
-        return c * TIP_CENTRE[0] - s * TIP_CENTRE[1], s * TIP_CENTRE[0] + c * TIP_CENTRE[1]
-
-    def potential(self, q: Any) -> Any:
-        x, y, _, _ = self.field(q, 0 * q)
-        cx, cy = self.tip_centre(q[1 : self.n + 1] @ self.slope[:, -1] + q[-1])
-        # first moment in axes of the hub, whose own mass centre is on its axis
-        mx, my = np.sum(self.dm * x) + TIP_MASS * (x[-1] + cx), np.sum(self.dm * y) + TIP_MASS * (y[-1] + cy)
-        c, s = np.cos(q[0]), np.sin(q[0])
-        d = q[1 : self.n + 2]
-        return 0.5 * d @ self.K @ d - GRAVITY[0] * (c * mx - s * my) - GRAVITY[1] * (s * mx + c * my)
-
-    def momentum(self, q: Any, u: Any) -> np.ndarray:
-        """M(q) u, by the polar form."""
-        return np.array([0.5 * (self.kinetic(q, u + unit) - self.kinetic(q, u - unit)) for unit in np.eye(len(q))])
-
-    def acceleration(self, q: np.ndarray, u: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        units = np.eye(len(q))
-        M = np.array([self.momentum(q, unit) for unit in units])
-        rate = self.momentum(q + 1j * STEP * u, u).imag / STEP
-        moved = [q + 1j * STEP * unit for unit in units]
-        slope = np.array([(self.kinetic(one, u) - self.potential(one)).imag / STEP for one in moved])
-        return np.linalg.solve(M, tau + slope - rate)
-
-
-def hub_model(family: str, coupling: str, rotary: str) -> Model:
-    _, n = BENDING[family]
-    beam = Beam(
-        "beam",
-        LENGTH,
-        Material(young=YOUNG, density=DENSITY),
-        GivenSection(area=AREA, second_moment_y=SECOND_MOMENT, second_moment_z=SECOND_MOMENT),
-        bending_y=Bending(n, family="polynomials") if family == "polynomials" else Bending(n, "cf"),
-        stretch=1,
-        theory="euler-bernoulli",
-        coupling=coupling,
-        rotary=rotary,
-        rotary_inertia=(0.0, 0.0, ROTARY),
-    )
-    hub = Body(name="hub", mass=2.0, inertia=(HUB, HUB, HUB))
-    tip = Body(name="tip", mass=TIP_MASS, com=(*TIP_CENTRE, 0.0), inertia=(TIP_INERTIA,) * 3)
-    joints = [
-        Joint(name="axle", kind="revolute", child="hub"),
-        Joint(name="weld", kind="fixed", parent=Frame(body="hub", position=(RIM, 0, 0)), child="beam"),
-        Joint(name="hinge", kind="revolute", parent=Frame(body="beam", position=(LENGTH, 0, 0)), child="tip"),
+def in_plane(family: str, coupling: str, rotary: str) -> list[Link]:
+    """A hub, a beam on its rim, a hinged tip, in x-y."""
+    beam = Rod(1.1, (3 if family == "polynomials" else 2, 0, 1, 0), family, coupling, rotary)
+    return [
+        Link("hub", HUB, "revolute", Z),
+        Link("beam", beam, "revolute", Z, (0.15, 0.0, 0.0)),
+        Link("tip", TIP, "revolute", Z),
     ]
-    return Model(name="hub", bodies=[hub, beam, tip], joints=joints, gravity=(*GRAVITY, 0.0))
 
 
-@pytest.mark.parametrize("formulation", FLEXIBLE)
+def on_the_ground(family: str, coupling: str, rotary: str) -> list[Link]:
+    """Two beams on tilted hinges with offsets, a slide at the tip. Sections without inertia do not twist."""
+    twist = int(rotary == "section")
+    upper = Rod(1.1, (2, 1, 1, twist), family, coupling, rotary)
+    lower = Rod(0.8, (1, 2, 0, twist), family, coupling, rotary)
+    return [
+        Link("upper", upper, "revolute", TILTED),
+        Link("lower", lower, "revolute", Y, (0.0, 0.07, -0.03), TWIST),
+        Link("tip", TIP, "prismatic", TILTED, (0.0, -0.05, 0.02), TWIST),
+    ]
+
+
+def in_space(family: str, coupling: str, rotary: str) -> list[Link]:
+    """A hull that flies, a beam on it, a hinged tip."""
+    nothing = Solid()
+    flight = [Link(f"shift{i}", nothing, "prismatic", axis) for i, axis in enumerate((X, Y, Z))]
+    flight += [Link(f"turn{i}", nothing, "revolute", axis) for i, axis in enumerate((Z, Y))]
+    beam = Rod(1.1, (2, 1, 1, int(rotary == "section")), family, coupling, rotary)
+    return [
+        *flight,
+        Link("hull", HUB, "revolute", X),
+        Link("beam", beam, "revolute", TILTED, (0.3, 0.1, 0.0), TWIST),
+        Link("tip", TIP, "revolute", TILTED, (0.0, 0.04, 0.05), TWIST),
+    ]
+
+
+CHAINS = {"plane": in_plane, "ground": on_the_ground, "space": in_space}
+
+
+def body_of(link: Link) -> Body | Beam:
+    body = link.body
+    if isinstance(body, Solid):
+        return Body(name=link.name, mass=body.mass, com=body.centre, inertia=body.inertia)
+    y, z, stretch, torsion = body.shapes
+
+    def bending(n: int) -> Bending:
+        return Bending(n, family="polynomials") if body.family == "polynomials" else Bending(n, "cf")
+
+    return Beam(
+        link.name,
+        body.length,
+        Material(young=body.young, density=body.density, shear_modulus=body.shear),
+        GivenSection(body.area, *body.second_moments, torsion_constant=body.torsion_constant),
+        bending_y=bending(y),
+        bending_z=bending(z),
+        stretch=stretch,
+        torsion=torsion,
+        theory="euler-bernoulli",
+        coupling=body.coupling,
+        rotary=body.rotary,
+        rotary_inertia=body.rotary_inertia,
+    )
+
+
+def model_of(links: list[Link]) -> Model:
+    joints, before, end = [], "world", 0.0
+    for link in links:
+        position = (end + link.offset[0], *link.offset[1:])
+        frame = Frame(body=before, position=position, attitude=AxisAngle(*link.attitude))
+        joints.append(Joint(name=f"to_{link.name}", kind=link.joint, parent=frame, child=link.name, axis=link.axis))
+        before, end = link.name, link.body.length if isinstance(link.body, Rod) else 0.0
+    return Model(name="chain", bodies=[body_of(link) for link in links], joints=joints, gravity=GRAVITY)
+
+
+def random_motion(links: list[Link], seed: int) -> np.ndarray:
+    """q, v, tau: fast, and bent by a fifth of the length, so that every term counts."""
+    rng = np.random.default_rng([seed, len(links)])
+    scales = []
+    for link in links:
+        scales += [1.0]
+        if isinstance(link.body, Rod):
+            y, z, stretch, torsion = link.body.shapes
+            scales += [0.2] * (y + z) + [0.05] * stretch + [0.5] * torsion
+    return rng.normal(size=(3, len(scales))) * np.array([scales, 3.0 * np.ones(len(scales)), np.ones(len(scales))])
+
+
 @pytest.mark.parametrize("rotary", ["none", "frame", "section"])
 @pytest.mark.parametrize("coupling", ["linear", "high-order"])
-@pytest.mark.parametrize("family", BENDING)
-def test_accelerations_are_those_of_the_lagrangian(family, coupling, rotary, formulation):
-    """To rounding x condition(M), some 1e3; fast and bent by a fifth of the length, so that every term counts."""
-    lagrangian, handle = (
-        Lagrangian(family, coupling, rotary),
-        Prepared(hub_model(family, coupling, rotary), formulation),
-    )
-    rng = np.random.default_rng(8)
-    for _ in range(4):
-        q, v, tau = rng.normal(size=(3, lagrangian.n + 3))
-        q[1:-1] *= 0.2
-        q[-2] *= 0.05
-        v *= 3.0
+@pytest.mark.parametrize("family", ["polynomials", "clamped-free"])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_accelerations_are_those_of_the_lagrangian(chain, family, coupling, rotary):
+    """To rounding x condition(M)."""
+    links = CHAINS[chain](family, coupling, rotary)
+    lagrangian, model = Lagrangian(links, GRAVITY), model_of(links)
+    handles = {name: Prepared(model, name) for name in NAMES}
+    for seed in range(2):
+        q, v, tau = random_motion(links, seed)
         wanted = lagrangian.acceleration(q, v, tau)
-        assert largest(handle.forward_dynamics(q, v, tau) - wanted) < 1e-10 * largest(wanted)
+        for name, handle in handles.items():
+            found = handle.forward_dynamics(q, v, tau)
+            assert largest(found - wanted) < 1e-10 * largest(wanted), name
 
 
-def test_every_term_of_the_lagrangian_counts():
+@pytest.mark.parametrize("chain", CHAINS)
+def test_every_term_of_the_lagrangian_counts(chain):
     """Coupling level and inertia of the sections change the accelerations by far more than the tolerance above."""
-    rng = np.random.default_rng(8)
-    q, v, tau = rng.normal(size=(3, 6)) * np.array([1, 0.2, 0.2, 0.2, 0.05, 1])
-    found = [
-        Lagrangian("polynomials", coupling, rotary).acceleration(q, v, tau)
-        for coupling in ("linear", "high-order")
-        for rotary in ("none", "frame", "section")
-    ]
+    kinds = [(coupling, rotary) for coupling in ("linear", "high-order") for rotary in ("none", "frame", "section")]
+    bent = [CHAINS[chain]("polynomials", *kind) for kind in kinds]
+    # without torsion, so that all have the same coordinates
+    plain = [[_without_torsion(link) for link in links] for links in bent]
+    q, v, tau = random_motion(plain[0], 0)
+    found = [Lagrangian(links, GRAVITY).acceleration(q, v, tau) for links in plain]
     for i, one in enumerate(found):
         for other in found[:i]:
             assert largest(one - other) > 1e-3 * largest(one)
+
+
+def _without_torsion(link: Link) -> Link:
+    if isinstance(link.body, Solid):
+        return link
+    return replace(link, body=replace(link.body, shapes=(*link.body.shapes[:3], 0)))

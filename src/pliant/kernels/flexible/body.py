@@ -211,39 +211,55 @@ def mass_and_bias(system, work, f, w):
 
 
 @kernel
+def axis_of(f, c):
+    """Axis along which component c moves."""
+    return 1 if c < f.n_y else 2 if c < f.n_b else 0
+
+
+@kernel
+def put_modal_row(f, shapes, flex, j):
+    """(F7): row j of M_dd = B^T N B + Jr2, up to the diagonal."""
+    for l in range(j + 1):
+        put_modal_inertia(f, flex, j, l, rotary_inertia(f, shapes, j, l))
+    if j < f.n_3:
+        # N: modes along the same axis only
+        first = 0 if j < f.n_y else f.n_y if j < f.n_b else f.n_b
+        for l in range(first, j + 1):
+            add_modal_inertia(f, flex, j, l, product_integral(f, shapes, j, l))
+    if j < f.n_b:
+        for r in range(f.n_r):
+            u = shortening_slope(f, flex, r, j)
+            for l in range(j + 1):
+                add_modal_inertia(f, flex, j, l, u * shortening_slope(f, flex, r, l))
+    elif j < f.n_3:
+        for r in range(f.n_r):
+            P = product_integral(f, shapes, j, f.n_3 + r)
+            for l in range(f.n_b):
+                add_modal_inertia(f, flex, j, l, -shortening_slope(f, flex, r, l) * P)
+
+
+@kernel
 def put_modal_blocks(f, shapes, flex):
     """(F7, F10): M_vd, M_wd, M_dd and h_d: components carried to the modes by B = [1; -(Q_r d)^T]."""
     for j in range(f.m):
         fx, fy, fz, bias = 0.0, 0.0, 0.0, 0.0
         moment = rotary_coupling(f, shapes, j)
-        for l in range(j + 1):
-            put_modal_inertia(f, flex, j, l, rotary_inertia(f, shapes, j, l))
         if j < f.n_3:
             C1 = mass_integral(f, shapes, j)
             moment, bias = add(moment, component_moment(f, flex, j)), component_force(f, flex, j)
-            first = 0
             if j < f.n_y:
                 fy = C1
             elif j < f.n_b:
-                fz, first = C1, f.n_y
+                fz = C1
             else:
-                fx, first = C1, f.n_b
-            # N: modes along the same axis only
-            for l in range(first, j + 1):
-                add_modal_inertia(f, flex, j, l, product_integral(f, shapes, j, l))
-        if f.n_r > 0 and j < f.n_b:
+                fx = C1
+        if j < f.n_b:
             for r in range(f.n_r):
                 k, u = f.n_3 + r, shortening_slope(f, flex, r, j)
                 fx -= u * mass_integral(f, shapes, k)
                 moment = add(moment, scale(-u, component_moment(f, flex, k)))
                 bias -= u * component_force(f, flex, k)
-                for l in range(j + 1):
-                    add_modal_inertia(f, flex, j, l, u * shortening_slope(f, flex, r, l))
-        elif f.n_r > 0 and j < f.n_3:
-            for r in range(f.n_r):
-                P = product_integral(f, shapes, j, f.n_3 + r)
-                for l in range(f.n_b):
-                    add_modal_inertia(f, flex, j, l, -shortening_slope(f, flex, r, l) * P)
+        put_modal_row(f, shapes, flex, j)
         put_coupling(f, flex, j, (fx, fy, fz), moment)
         put_modal_bias(f, flex, j, bias)
 

@@ -114,6 +114,17 @@ def amplitude_rate(f, flex, c):
 
 
 @kernel
+def amplitude_acceleration(f, flex, c):
+    """D''_c [m/s^2]"""
+    return flex[f.Ddd + c]
+
+
+@kernel
+def put_amplitude_acceleration(f, flex, c, value):
+    flex[f.Ddd + c] = value
+
+
+@kernel
 def amplitude_bias(f, flex, r):
     """b_r: what D''_r has when e' vanishes [m/s^2]"""
     return flex[f.b + r]
@@ -136,7 +147,7 @@ def component_moment(f, flex, c):
 
 @kernel
 def component_force(f, flex, c):
-    """F_c: velocity-dependent force [N] (F10)"""
+    """F_c: velocity-dependent force [N] (F10); in boltzmann_hamel e_f . (k_c' + w x k_c) (B18)"""
     return flex[f.F + c]
 
 
@@ -151,7 +162,8 @@ def put_component(f, flex, c, moment, force):
 
 @kernel
 def coupling(f, flex, j):
-    """Force and moment on the frame per acceleration of mode j: row j of M_vd, M_wd [kg, kg m] B"""
+    """Force and moment on the frame per acceleration of mode j: row j of M_vd, M_wd [kg, kg m] B; in denoc W, and once
+    eliminated psi_j (D14)"""
     at = f.rd + 6 * j
     return vec(flex[at:]), vec(flex[at + 3 :])
 
@@ -172,7 +184,7 @@ def add_coupling(f, flex, j, force, moment):
 
 @kernel
 def modal_inertia(f, flex, j, l):
-    """M_dd,jl, l <= j [kg]; once factored: L_jl, its diagonal inverted (A2)"""
+    """M_dd,jl, l <= j [kg]; once factored: L_jl, its diagonal inverted (A2), or psi of mode j and 1 / D_j (D14)"""
     return flex[f.dd + j * f.m + l]
 
 
@@ -188,7 +200,7 @@ def add_modal_inertia(f, flex, j, l, value):
 
 @kernel
 def modal_bias(f, flex, j):
-    """Force on mode j while accelerations vanish [N]"""
+    """Force on mode j while accelerations vanish [N]; in denoc once eliminated: tau^ (D14)"""
     return flex[f.pd + j]
 
 

@@ -1,11 +1,13 @@
-"""Decoupled natural orthogonal complement: twists T v, T = N_l N_d; any joints, trees, ground and space, O(n) [denoc].
+"""Decoupled natural orthogonal complement: twists T v, T = N_l N_d; any joints, trees, ground and space, rigid and
+flexible bodies, O(n) [denoc].
 
 All in world axes and about mass centres, so nothing is rotated on the way. Body i, parent j, velocity k of its joint:
     t_i = B_ij t_j + sum_k p_k v_k,   B_ij = (1, 0; -[r], 1) for [omega; v],   r: from mass centre j to mass centre i
     I = N_d^T N_l^T M N_l N_d = U D U^T by reverse Gaussian elimination, from the tips, last velocity first.
 The velocities of one joint make a block pivot, itself factorised as U D U^T. Mh = (A, B; B^T, C): blocks vv, vw, ww.
 Then U D U^T vdot = tau - N_d^T N_l^T w takes one way in (U) and one way out (U^T), w the wrenches without vdot.
-Planar models take denoc_planar.py. Numbers in brackets: docs/equations.md, section DeNOC."""
+Modes: denoc_modes.py. Planar models of rigid bodies take denoc_planar.py.
+Numbers in brackets: docs/equations.md, section DeNOC."""
 
 from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
 from pliant.kernels.algebra.spatial import shift_inertia
@@ -25,10 +27,20 @@ from pliant.kernels.algebra.vec3 import (
     sub,
     vec,
 )
+from pliant.kernels.flexible.pool import coupling, modal_bias, modal_force, modal_inertia
+from pliant.kernels.formulations.denoc_modes import (
+    add_to_modes,
+    eliminate_modes,
+    mode_twist,
+    put_flexible_inertia,
+    section_wrench,
+    solve_modes,
+)
 from pliant.kernels.formulations.denoc_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import move
 from pliant.kernels.pivot import invert_pivot
+from pliant.kernels.rows import put_entry
 from pliant.system.status import Status
 
 ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -84,7 +96,7 @@ def put_twist_rates(system, work, part):
     for i in range(len(bodies)):
         body, x = bodies[i], moving[i]
         scratch = x.denoc
-        Q, com, w = mat(x.R), vec(body.com), vec(x.w)
+        Q, com, w = mat(x.R), vec(body.com) if body.flex < 0 else ZERO, vec(x.w)
         zv, zw = known_acceleration(work, body, x, part)
         r, tv, tw = ZERO, ZERO, ZERO
         if body.parent >= 0:
@@ -101,7 +113,10 @@ def put_twist_rates(system, work, part):
         put(scratch.s, mul(Q, s))
         put(scratch.tdot_w, add(tw, mul(Q, zw)))
         put(scratch.tdot_v, add(add(tv, cross(tw, r)), mul(Q, add(add(zv, cross(zw, com)), s))))
-        put_body_inertia(body, x, scratch, gravity, part)
+        if body.flex >= 0:
+            put_flexible_inertia(system, work, i, gravity, part)
+        else:
+            put_body_inertia(body, x, scratch, gravity, part)
 
 
 @kernel
@@ -144,6 +159,9 @@ def sweep_inward(system, work, eliminates):
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]
         scratch = x.denoc
+        if eliminates and body.flex >= 0 and not eliminate_modes(system, work, i):
+            work.run[0].body = i
+            return False
         A, B, C = sym(scratch.A), mat(scratch.B), sym(scratch.C)
         n, f = vec(scratch.wrench_n), vec(scratch.wrench_f)
         if eliminates:
@@ -154,6 +172,8 @@ def sweep_inward(system, work, eliminates):
                 if not is_ok:
                     work.run[0].body = i
                     return False
+        if body.point >= 0:
+            add_to_modes(system, work, i, A, B, C, n, f)
         if body.parent >= 0:
             add_to_parent(scratch, moving[body.parent].denoc, A, B, C, n, f)
     return True
@@ -171,6 +191,9 @@ def sweep_outward(system, work, vdot):
             parent = moving[body.parent].denoc
             mw = vec(parent.mu_w)
             mv = add(vec(parent.mu_v), cross(mw, vec(scratch.r)))
+        if body.point >= 0:
+            pw, pv = mode_twist(system, work, i, vdot)
+            mw, mv = add(mw, pw), add(mv, pv)
         for k in range(body.n_v):
             psi_w, psi_v = vec(scratch.psi[6 * k :]), vec(scratch.psi[6 * k + 3 :])
             u = scratch.inverse_D[k] * (scratch.tau_hat[k] - dot(psi_w, mw) - dot(psi_v, mv))
@@ -179,6 +202,8 @@ def sweep_outward(system, work, vdot):
             mw, mv = add(mw, scale(u, pw)), add(mv, scale(u, pv))
         put(scratch.mu_w, mw)
         put(scratch.mu_v, mv)
+        if body.flex >= 0:
+            solve_modes(system, work, i, vdot)
 
 
 @kernel
@@ -223,6 +248,24 @@ def denoc(system, work, q, v, vdot, reaction):
     return Status.OK
 
 
+@kernel
+def walk_inward(system, work, M, row, i, n, f):
+    """(D10): p_l . (B_il^T Mh_i p_k) of one velocity k on the way from body i to the root."""
+    while i >= 0:
+        body, x = system.bodies[i], work.bodies[i]
+        scratch = x.denoc
+        for k in range(body.n_v):
+            pw, pv = twist_column(body, x, scratch, k)
+            put_entry(M, row, body.v + k, dot(pw, n) + dot(pv, f))
+        if body.point >= 0:
+            point, parent = system.points[body.point], system.bodies[body.parent]
+            force, moment = section_wrench(work, body, x, n, f)
+            for k in range(system.flexes[point.flex].m):
+                put_entry(M, row, parent.v + parent.n_v + k, modal_force(point, work.flex, k, force, moment))
+        n = add(n, cross(vec(scratch.r), f))
+        i = body.parent
+
+
 @kernel(EQUATIONS)
 def matrices(system, work, q, v, M, h):
     """(D10): M and h of M vdot + h = tau; velocity terms and gravity in h, no gathered forces."""
@@ -235,18 +278,17 @@ def matrices(system, work, q, v, M, h):
     for row in range(len(h)):
         i = system.dofs[row].body
         body, scratch = system.bodies[i], work.bodies[i].denoc
-        pw, pv = twist_column(body, work.bodies[i], scratch, row - body.v)
-        h[row] = dot(pw, vec(scratch.wrench_n)) + dot(pv, vec(scratch.wrench_f))
-        n, f = times(scratch, pw, pv)
-        # p_l . (B_il^T Mh_i p_k) on the way to the root
-        while i >= 0:
-            body, x = system.bodies[i], work.bodies[i]
-            scratch = x.denoc
-            for k in range(body.n_v):
-                pw, pv = twist_column(body, x, scratch, k)
-                M[row, body.v + k] = dot(pw, n) + dot(pv, f)
-                M[body.v + k, row] = M[row, body.v + k]
-            n = add(n, cross(vec(scratch.r), f))
-            i = body.parent
+        k = row - body.v
+        if k < body.n_v:
+            pw, pv = twist_column(body, work.bodies[i], scratch, k)
+            h[row] = dot(pw, vec(scratch.wrench_n)) + dot(pv, vec(scratch.wrench_f))
+            n, f = times(scratch, pw, pv)
+        else:
+            flexible, mode = system.flexes[body.flex], k - body.n_v
+            h[row] = modal_bias(flexible, work.flex, mode)
+            f, n = coupling(flexible, work.flex, mode)
+            for l in range(mode + 1):
+                put_entry(M, row, row - mode + l, modal_inertia(flexible, work.flex, mode, l))
+        walk_inward(system, work, M, row, i, n, f)
         M[row, row] += work.dofs[row].armature
     return Status.OK

@@ -25,7 +25,7 @@ from pliant.kernels.flexible.pool import (
 )
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.kinematics.tree import accelerate, move
-from pliant.kernels.rows import put_constraint_forces, solve_rows
+from pliant.kernels.rows import put_constraint_forces, put_entry, solve_rows
 from pliant.system.status import Status
 
 
@@ -112,13 +112,6 @@ def add_to_parent(system, work, i):
     put_sym(onto.subtree_J, add_sym(sym(onto.subtree_J), J))
     put(onto.pf, add(vec(onto.pf), force))
     put(onto.pn, add(vec(onto.pn), moment))
-
-
-@kernel
-def put_entry(M, row, column, entry):
-    """Both triangles."""
-    M[row, column] = entry
-    M[column, row] = entry
 
 
 @routine

@@ -26,7 +26,7 @@ from pliant.kernels.flexible.pool import modal_bias, modal_inertia, mode_integra
 from pliant.kernels.formulations.lagrange_modes import add_to_modes, put_modes, put_places, rate_integrals
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.tree import accelerate, move
-from pliant.kernels.rows import put_constraint_forces, solve_rows
+from pliant.kernels.rows import put_constraint_forces, put_entry, solve_rows
 from pliant.system.status import Status
 
 
@@ -85,13 +85,6 @@ def add_to_parent(system, work, i):
     F, f = add_integral(mat(onto.F), vec(onto.f), 1.0, F, f)
     put_mat(onto.F, F)
     put(onto.f, f)
-
-
-@kernel
-def put_entry(M, row, column, entry):
-    """Both triangles."""
-    M[row, column] = entry
-    M[column, row] = entry
 
 
 @routine

@@ -15,6 +15,7 @@ from pliant.kernels.algebra.transforms import (
     twist_trace,
 )
 from pliant.kernels.algebra.vec3 import add, vec
+from pliant.kernels.flexible.body import axis_of, put_modal_row
 from pliant.kernels.flexible.pool import (
     add_modal_bias,
     add_modal_inertia,
@@ -32,22 +33,14 @@ from pliant.kernels.flexible.pool import (
     product_integral,
     put_component_place,
     put_modal_bias,
-    put_modal_inertia,
     put_mode_integral,
     rotary_coupling,
-    rotary_inertia,
     section_mode,
     shortening_slope,
 )
 
 ZERO = (0.0, 0.0, 0.0)
 EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@kernel
-def axis_of(f, c):
-    """Axis along which a component moves."""
-    return 1 if c < f.n_y else 2 if c < f.n_b else 0
 
 
 @kernel
@@ -100,26 +93,9 @@ def put_places(system, work, f, w):
     return add(vec(body.c), u), moved
 
 
-@kernel
-def put_mode_products(f, shapes, flex, j):
-    """(L4): int dh/dd_j . dh/dd_l dm, l <= j."""
-    for l in range(j + 1):
-        product = rotary_inertia(f, shapes, j, l)
-        if j < f.n_3:
-            if axis_of(f, j) == axis_of(f, l):
-                product += product_integral(f, shapes, j, l)
-            for r in range(f.n_r):
-                # shortening functions are orthonormal; stretch moves along them, too
-                if j < f.n_b:
-                    product += shortening_slope(f, flex, r, j) * shortening_slope(f, flex, r, l)
-                elif l < f.n_b:
-                    product -= product_integral(f, shapes, j, f.n_3 + r) * shortening_slope(f, flex, r, l)
-        put_modal_inertia(f, flex, j, l, product)
-
-
 @routine
 def put_modes(system, work, f, A, a):
-    """(L3, L4, L6): G of every mode, products of modes, and the row of every mode; after put_places.
+    """(L3, L6): G of every mode, products of modes, and the row of every mode; after put_places.
 
     (A, a): W^-1 W'' of the frame. Modal accelerations are not counted in the rows."""
     flex, shapes = work.flex, system.shapes
@@ -135,7 +111,8 @@ def put_modes(system, work, f, A, a):
                 row -= slope * component_force(f, flex, k)
         put_mode_integral(f, flex, j, G, g)
         put_modal_bias(f, flex, j, row + motion_trace(A, a, G, g))
-        put_mode_products(f, shapes, flex, j)
+        # (L4)
+        put_modal_row(f, shapes, flex, j)
 
 
 @routine

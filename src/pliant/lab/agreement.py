@@ -1,0 +1,182 @@
+"""pliant compare: how closely all formulations agree on a model, in accelerations, reactions and motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.prepared import Prepared
+from pliant.errors import ModelError, SimulationError
+from pliant.mechanisms.assembly import assemble
+from pliant.methods import FORMULATIONS
+from pliant.model.model import Model
+from pliant.result import Result
+from pliant.simulation.simulate import simulate
+
+Array = NDArray[np.float64]
+USUAL_DURATION = 0.1  # of the compared motion, where none is given [s]
+N_STATES = 10
+RTOL = 1e-10  # of the compared motion
+TIGHT = 1e-10  # what differences are held against; motion adds up those of all its steps
+ROUNDING = 10 * np.finfo(float).eps  # times condition(M): what accelerations of ill-conditioned models may differ by
+COLUMNS = ("model", "velocities", "condition(M)", "formulation", "accelerations", "forces", "reactions", "motion")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of one formulation from the first: largest difference over the largest value."""
+
+    formulation: str
+    accelerations: float
+    forces: float  # M times the difference of accelerations, over the largest term of M vdot
+    reactions: float  # over the largest reaction or term of M vdot
+    motion: float  # of q and v along a run, over the largest change of q and of v
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A model, and how far each formulation is from the first one."""
+
+    model: str
+    n_velocities: int
+    n_modes: int
+    condition: float  # of M, the largest met
+    reference: str  # the first formulation
+    differences: tuple[Difference, ...]
+
+    @property
+    def allowed(self) -> float:
+        """Of accelerations and reactions: TIGHT, or the rounding that the condition of M leaves."""
+        return max(TIGHT, ROUNDING * self.condition)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Formulations that differ by more than is allowed, with what in."""
+        bounds = {"accelerations": self.allowed, "forces": TIGHT, "reactions": self.allowed, "motion": self.allowed}
+        return tuple(
+            f"{self.model}: {row.formulation} differs from {self.reference} by {getattr(row, key):.1e} in {key}"
+            for row in self.differences
+            for key, bound in bounds.items()
+            if not getattr(row, key) <= bound
+        )
+
+    @property
+    def worst(self) -> Difference:
+        """The largest differences of all formulations."""
+        keys = ("accelerations", "forces", "reactions", "motion")
+        return Difference("all", *(max(getattr(row, key) for row in self.differences) for key in keys))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows under COLUMNS."""
+        modes = f" ({self.n_modes} of modes)" if self.n_modes else ""
+        head = (self.model, f"{self.n_velocities}{modes}", f"{self.condition:.0e}")
+        return [
+            (
+                *(head if k == 0 else ("", "", "")),
+                row.formulation,
+                *(f"{x:.0e}" for x in (row.accelerations, row.forces, row.reactions, row.motion)),
+            )
+            for k, row in enumerate(self.differences)
+        ]
+
+
+def agreement(model: Model, duration: float | None = None) -> Agreement:
+    """Compare all formulations on a run from the model's start, and at states along it with other velocities.
+
+    duration: of the run [s]; left out: 0.1 s, or that of the model where it is shorter."""
+    if duration is None:
+        duration = min(USUAL_DURATION, model.duration or USUAL_DURATION)
+    if not 0.0 < duration < np.inf:
+        raise ModelError(f"duration: {duration!r} found; give a number above 0 [s]")
+    names = [row.name for row in FORMULATIONS]
+    runs = _runs(model, duration, names)
+    times, states = _states(model, runs[0])
+    handles = [Prepared(model, name) for name in names]
+    found = [_evaluate(handle, times, states) for handle in handles]
+    matrices = [handles[0].mass_matrix(q) for q, _ in states]
+    differences = tuple(
+        Difference(name, *_apart(found[0], other, matrices), motion=_motion_apart(runs[0], run))
+        for name, other, run in zip(names[1:], found[1:], runs[1:], strict=True)
+    )
+    condition = max((float(np.linalg.cond(M)) for M in matrices if M.size), default=1.0)
+    n_modes = sum(link.body.n_modes for link in model.links)
+    return Agreement(model.name, len(model.velocities), n_modes, condition, names[0], differences)
+
+
+def _run(model: Model, duration: float, formulation: str, n_steps: int | None) -> Result:
+    """Rows on a grid, by steps of error control or by n_steps equal ones."""
+    result = simulate(
+        model,
+        duration,
+        formulation=formulation,
+        integrator="dop853",
+        closure="multipliers" if model.loops else None,
+        rtol=RTOL,
+        step=duration / n_steps if n_steps else None,
+        sample=duration / N_STATES,
+    )
+    if not result.is_ok:
+        raise SimulationError(f"{model.name}, formulation {formulation}: the run failed {result.reason}")
+    return result
+
+
+def _runs(model: Model, duration: float, names: Sequence[str]) -> list[Result]:
+    """One per formulation, all by the same steps: those of error control differ where errors do, in their rounding."""
+    needed = _run(model, duration, names[0], None).stats["steps"]
+    n_steps = N_STATES * math.ceil(2 * needed / N_STATES)
+    return [_run(model, duration, name, n_steps) for name in names]
+
+
+def _states(model: Model, run: Result) -> tuple[Array, list[tuple[Array, Array]]]:
+    """Places along the motion with velocities that let every term of the equations count."""
+    rng = np.random.default_rng(0)
+    rows = np.linspace(0, len(run.t) - 1, min(N_STATES, len(run.t))).astype(int)
+    states = []
+    for q, v in zip(run.q[rows], run.v[rows], strict=True):
+        other = v + rng.normal(size=len(v))
+        states.append(assemble(model, q, other) if model.loops else (q.copy(), other))
+    return run.t[rows], states
+
+
+def _evaluate(handle: Prepared, times: Array, states: Sequence[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    """Accelerations and reactions at every state."""
+    zero = np.zeros(len(handle.model.velocities))
+    found = []
+    for t, (q, v) in zip(times, states, strict=True):
+        vdot = handle.forward_dynamics(q, v, zero, float(t)).copy()
+        found.append((vdot, handle.reactions(q, v, zero, float(t)).copy()))
+    return found
+
+
+def _apart(
+    one: Sequence[tuple[Array, Array]], other: Sequence[tuple[Array, Array]], matrices: Sequence[Array]
+) -> tuple[float, float, float]:
+    """Largest relative differences of accelerations, of the forces they need, and of reactions."""
+    worst = np.zeros(3)
+    for (vdot, wrench), (other_vdot, other_wrench), M in zip(one, other, matrices, strict=True):
+        gap, term = other_vdot - vdot, _size(np.abs(M) @ np.abs(vdot))
+        # the joint of a free body carries nothing but rounding
+        pairs = ((gap, _size(vdot)), (M @ gap, term), (other_wrench - wrench, max(_size(wrench), term)))
+        worst = np.maximum(worst, [_size(difference) / (scale or 1.0) for difference, scale in pairs])
+    return float(worst[0]), float(worst[1]), float(worst[2])
+
+
+def _motion_apart(one: Result, other: Result) -> float:
+    gaps = [
+        _size(getattr(other, key) - getattr(one, key)) / (_size(getattr(one, key) - getattr(one, key)[0]) or 1.0)
+        for key in ("q", "v")
+    ]
+    return max(gaps)
+
+
+def _size(x: Array) -> float:
+    return float(np.max(np.abs(x), initial=0.0))
