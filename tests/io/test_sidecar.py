@@ -43,8 +43,16 @@ def test_the_example_is_what_python_would_write() -> None:
 
 
 def test_a_joint_of_the_robot_becomes_flexible(tmp_path: Path) -> None:
-    text = '[[joints]]\nname = "elbow"\narmature = 1e-4\ngear = 80\ntransmission = { stiffness = 2000, backlash = "1 deg" }\n'
-    model = sidecar(tmp_path, text)
+    model = sidecar(
+        tmp_path,
+        """
+        [[joints]]
+        name = "elbow"
+        armature = 1e-4
+        gear = 80
+        transmission = { stiffness = 2000, backlash = "1 deg" }
+        """,
+    )
     rigid = pliant.load(EXAMPLES / "lifter.urdf")
     (elbow,) = (joint for joint in model.joints if joint.name == "elbow")
     assert elbow.transmission == pliant.Transmission(2000.0, backlash="1 deg")

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, Tag
+from pydantic import Field
 
-from pliant.model.bodies import Body, Frame, Inertia
+from pliant.model.bodies import Body, Frame, Inertia, Place
 from pliant.model.joints import Joint
 from pliant.model.messages import refuse
-from pliant.model.quantities import TEXT_OR_OTHER, Angle, Name, NonNegative, Number, Vector, described
+from pliant.model.quantities import Angle, Name, NonNegative, Number, Vector, described
 from pliant.model.rotations import rotation_matrix
 
 Array = NDArray[np.float64]
@@ -65,9 +65,7 @@ class DenavitHartenberg:
 
     rows: Annotated[tuple[DHRow, ...], Field(min_length=1)]  # from the base outward
     convention: Literal["classic", "modified"]  # of the rows
-    parent: Annotated[Annotated[str, Tag("text")] | Annotated[Frame, Tag("other")], TEXT_OR_OTHER] = (
-        "world"  # what carries the arm: a body or "world", or a frame given in place
-    )
+    parent: Place = "world"  # what carries the arm: a body or "world", or a frame given in place
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
