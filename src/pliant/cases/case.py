@@ -172,6 +172,7 @@ MODULES = (
     "five_bar",
     "stewart",
     "canadarm",
+    "one_link_collision",
 )
 
 
