@@ -200,7 +200,7 @@ def compare_modes(impacts: Mapping[str, Impact], found: Mapping[str, Figures]) -
     curves = tuple((words, *relative(key)) for words, key in keys.items())
     charts = (
         force_chart({label: impacts[label] for label in ordered}),
-        Lines("Against the run with most modes", "", "bending modes", "", curves),
+        Lines("Relative to most modes", "", "bending modes", "", curves),
         Lines(
             "Maxima of the force",
             "",
