@@ -28,6 +28,8 @@ from pliant import (
     Transmission,
 )
 from pliant.errors import ModelError
+from pliant.view.page.heading import describe
+from pliant.view.picture.skeleton import ends, skeleton
 
 ROTOR, GEAR, LINK, STIFFNESS = 0.002, 10.0, 0.5, 80.0
 REFLECTED = GEAR**2 * ROTOR
@@ -261,6 +263,35 @@ def test_a_flexible_joint_that_slides() -> None:
     omega = math.sqrt(50.0 * (1 / 2.0 + 1 / 3.0))
     result = pliant.simulate(model, 1.0, rtol=1e-11)
     assert np.abs(result.q[:, 0] - result.q[:, 1] - 0.1 * np.cos(omega * result.t)).max() < 1e-10
+
+
+def test_pages_count_bodies_and_joints_that_were_given() -> None:
+    model = arm(Transmission(STIFFNESS))
+    result = pliant.simulate(model, 0.01)
+    assert describe(result) == "Model arm: 2 bodies, 4 degrees of freedom, joints: 2 revolute (2 flexible)"
+    assert "2 bodies, 4 velocities" in model._repr_html_()
+    # of the motors nothing is drawn: one path, of the last link
+    assert [end.name for end in ends(model)] == ["lower"]
+    assert [len(parts) > 0 for parts in skeleton(model)] == [False, True, False, True]
+
+
+def test_momentum_is_kept_by_flexible_joints_of_a_free_robot() -> None:
+    """A rotor that spins against its parent takes none of it."""
+    grounded = arm(Transmission(STIFFNESS, damping=0.1, mass=0.5))
+    hull = Body("hull", 10.0, inertia=(1.0, 1.1, 1.2))
+    joints = [replace(grounded.joints[0], parent=Frame("hull", (0.5, 0, 0)), motor=0.05), grounded.joints[1]]
+    free = Model("free", [hull, *grounded.bodies], joints, base="floating", gravity=(0, 0, 0))
+    result = pliant.simulate(free, 1.0, rtol=1e-11)
+    assert result.audit["momentum_drift"] < 1e-12
+    assert result.audit["energy_residual"] < 1e-11
+
+
+def test_what_a_prescribed_motor_holds_sags_by_torque_over_stiffness() -> None:
+    joint = Joint("j", "revolute", "arm", axis=(0, -1, 0), motion=0.0, transmission=Transmission(200.0))
+    model = Model("sag", [Body("arm", 2.0, (0.5, 0, 0), inertia=(0.1, 0.2, 0.2))], [joint])
+    motor, link = pliant.equilibrium(model)
+    assert motor == 0.0
+    assert 200.0 * link == pytest.approx(-2.0 * 9.81 * 0.5 * math.cos(link), rel=1e-9)
 
 
 def test_it_is_written_to_files_and_read_back(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The arm of the space shuttle, two flexible booms and five flexible joints, falls on an oblique plane.
 
-Its data: booms as uniform tubes with lumps at their ends that keep mass and moment of inertia, wrist of three rigid
-links. Joint stiffness, rotors and friction are assumed."""
+After [obliqueimpact]. Booms are uniform tubes with lumps at their ends that keep mass and moment of inertia, the wrist
+is three rigid links. Joint stiffness, rotors and friction are assumed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from pliant.model.transmissions import Transmission
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
 
-SOURCE = "independent computation with the same data: equations assembled at Gauss points"
+SOURCE = "independent computation with the same data, equations assembled at Gauss points"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A free link strikes a plane with its end: it slides, stops, sticks or slides back.
 
-While they touch, the velocity v_t of the end along the plane changes with the impulse p of the normal force (Routh):
-d(v_t)/dp = m12 - mu s m11 while it slides in direction s, until v_t = 0; then it sticks where |m12| <= mu m11, and
-slides back where not. m11, m12, m22: inverse inertia of the end along the plane and along the normal."""
+While they touch, the velocity v_t of the end along the plane changes with the impulse p of the normal force
+[routh1905]: d(v_t)/dp = m12 - mu s m11 while it slides in direction s, until v_t = 0; then it sticks where
+|m12| <= mu m11, and slides back where not. m11, m12, m22: inverse inertia of the end along the plane and the normal."""
 
 from __future__ import annotations
 
