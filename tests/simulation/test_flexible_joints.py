@@ -168,6 +168,21 @@ def test_within_the_backlash_the_motor_moves_alone_until_the_flank() -> None:
     assert np.all(result.outputs["T"][result.t > meets] > 0.0)
 
 
+def test_linear_models_are_those_of_the_flank_and_not_of_its_edge() -> None:
+    loose = wheel(Transmission(STIFFNESS, backlash=0.02))
+    A = pliant.linearise(loose, q=[0.02, 0.0]).A
+    assert A[3, :2] == pytest.approx([STIFFNESS / LINK, -STIFFNESS / LINK], rel=1e-9)
+    assert np.abs(pliant.linearise(loose, q=[0.0, 0.0]).A[2:]).max() == 0.0
+    with pytest.raises(ModelError, match="joint 'shaft' is just at a flank of its backlash"):
+        pliant.linearise(loose, q=[0.01, 0.0])
+
+
+def test_many_runs_are_the_single_ones() -> None:
+    loose = wheel(Transmission(STIFFNESS, damping=0.2, backlash=0.02, v0=0.0), v0=1.0)
+    runs = pliant.simulate_many(loose, 0.5, q0=np.zeros((2, 2)), v0=[[0.0, 1.0], [1.0, -1.0]])
+    assert np.array_equal(runs.result(0).q[-1], pliant.simulate(loose, 0.5).q[-1])
+
+
 def test_flanks_push_and_never_pull() -> None:
     damped = Transmission(STIFFNESS, damping=5.0, backlash=0.02)
     model = wheel(damped, v0=1.0, outputs=[Output("T", "shaft", "transmission")])
