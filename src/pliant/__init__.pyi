@@ -75,6 +75,8 @@ from pliant.model.flexible import (
 )
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
+from pliant.model.denavit_hartenberg import DenavitHartenberg as DenavitHartenberg, DHRow as DHRow
+from pliant.model.transmissions import Transmission as Transmission, TorqueTable as TorqueTable
 from pliant.model.contacts import Contact as Contact, Plane as Plane
 from pliant.model.normal_laws import (
     NormalLaw as NormalLaw,

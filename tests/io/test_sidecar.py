@@ -42,6 +42,23 @@ def test_the_example_is_what_python_would_write() -> None:
     assert model.contacts[0].points == ("tip",)
 
 
+def test_a_joint_of_the_robot_becomes_flexible(tmp_path: Path) -> None:
+    model = sidecar(
+        tmp_path,
+        """
+        [[joints]]
+        name = "elbow"
+        armature = 1e-4
+        gear = 80
+        transmission = { stiffness = 2000, backlash = "1 deg" }
+        """,
+    )
+    rigid = pliant.load(EXAMPLES / "lifter.urdf")
+    (elbow,) = (joint for joint in model.joints if joint.name == "elbow")
+    assert elbow.transmission == pliant.Transmission(2000.0, backlash="1 deg")
+    assert set(model.velocities) - set(rigid.velocities) == {"elbow.motor"}
+
+
 def test_items_of_the_same_name_change_and_others_are_added(tmp_path: Path) -> None:
     model = sidecar(
         tmp_path,

@@ -18,6 +18,7 @@ from pliant.model.joints import Joint, Limit
 from pliant.model.loops import Loop
 from pliant.model.model import Base, Load, Model
 from pliant.model.signals import Chirp, Constant, Cycloid, Sine, Table
+from pliant.model.transmissions import TorqueTable, Transmission
 
 ZOO: dict[str, Model] = {}
 WHY: dict[str, str] = {}
@@ -130,6 +131,21 @@ def planar_base() -> Model:
     hull = Body(name="hull", mass=5.0, com=(0.05, -0.02, 0.0), inertia=(0.2, 0.2, 0.3))
     bodies = [hull, _rod("upper", 0.5, 0.8), _rod("lower", 0.4, 0.5)]
     return Model(name="planar base", bodies=bodies, joints=joints, base="planar", gravity=(0.3, -0.5, 0.0))
+
+
+@_exhibit
+def flexible_joints() -> Model:
+    """Motor's sides as coordinates beside their links: on the ground, with a table and mass, on a tilted slide."""
+    soft = Transmission(40.0, damping=0.2)
+    hard = Transmission(TorqueTable((0.0, 0.1, 0.3), (0.0, 2.0, 12.0)), mass=0.8, q0=0.2)
+    tilted = _on("upper", 0.6, 0.1, 0, attitude=AxisAngle(axis=(1, 1, 0), angle=0.4))
+    joints = [
+        Joint("waist", "revolute", "upper", axis=(0, 1, 0), armature=0.01, gear=3.0, motor=0.5, transmission=soft),
+        Joint("elbow", "revolute", "lower", tilted, axis=(0, 1, 1), armature=0.02, transmission=hard),
+        Joint("slide", "prismatic", "tool", _on("lower", 0.5, 0, 0), axis=(1, 0, 0), armature=0.3, transmission=soft),
+    ]
+    bodies = [_rod("upper", 0.6, 1.0), _rod("lower", 0.5, 0.7), _rod("tool", 0.2, 0.3)]
+    return Model(name="flexible joints", bodies=bodies, joints=joints)
 
 
 @_exhibit

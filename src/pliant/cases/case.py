@@ -177,6 +177,8 @@ MODULES = (
     "slider_crank",
     "five_bar",
     "stewart",
+    "canadarm",
+    "one_link_collision",
 )
 
 

@@ -17,13 +17,29 @@ from pliant.engine.run_options import check_run, run_schema
 from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
+from pliant.io.merging import merged
 from pliant.io.plain_file import read_plain
-from pliant.model import attitudes, bodies, contacts, flexible, friction_laws, joints, model, normal_laws, signals
+from pliant.model import (
+    attitudes,
+    bodies,
+    contacts,
+    denavit_hartenberg,
+    flexible,
+    friction_laws,
+    joints,
+    model,
+    normal_laws,
+    signals,
+    transmissions,
+)
+from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
+_ARM = pydantic.TypeAdapter(DenavitHartenberg)
+ARM_KEY = "denavit_hartenberg"
 DEEPEST = 50  # levels of tables and lists in a file
 MAX_KEYS = 250_000  # in a file, and headings
 MAX_VALUES = 1_000_000  # in the lists of a file
@@ -50,6 +66,7 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
     """The model that tables describe; messages name the file. With trust, controllers are imported from beside it."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
+    data = _with_arm(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -60,6 +77,19 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
         raise ModelError(f"{path.name}: {error}") from None
     ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
     return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+
+
+def _with_arm(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """Denavit-Hartenberg rows as bodies, joints and frames; tables of the file with their names change them."""
+    if ARM_KEY not in data:
+        return data
+    rest = {key: value for key, value in data.items() if key != ARM_KEY}
+    try:
+        arm = _ARM.validate_python(data[ARM_KEY])
+    except pydantic.ValidationError as error:
+        raise ModelError(explain(error, f"{path.name}: {ARM_KEY}", data[ARM_KEY])) from None
+    made = {key: [_plain(item) for item in getattr(arm, key)] for key in ("bodies", "joints", "frames")}
+    return merged({key: tables for key, tables in made.items() if tables}, rest)
 
 
 def parse_file(path: Path) -> dict[str, Any]:
@@ -236,9 +266,17 @@ def _value(value: Any) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON schema (2020-12) of a model file. Descriptions are docstrings and the comments behind the fields."""
-    made = _any_of(_MODEL.json_schema())
+    made, arm = _any_of(_MODEL.json_schema()), _any_of(_ARM.json_schema())
+    made["$defs"] |= {"DenavitHartenberg": {key: value for key, value in arm.items() if key != "$defs"}, **arm["$defs"]}
     made["$defs"] = {name: _with_descriptions(name, part) for name, part in made["$defs"].items()}
     made = _with_descriptions("Model", made)
+    made["properties"][ARM_KEY] = {
+        "description": "rows that make bodies, joints and frames of an arm",
+        "$ref": "#/$defs/DenavitHartenberg",
+    }
+    # rows may make the bodies
+    made["required"] = [key for key in made["required"] if key != "bodies"]
+    made["anyOf"] = [{"required": ["bodies"]}, {"required": [ARM_KEY]}]
     made["properties"]["run"] = {"description": made["properties"]["run"]["description"], **run_schema()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -248,7 +286,19 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    rooms = (model, joints, contacts, normal_laws, friction_laws, attitudes, bodies, flexible, signals)
+    rooms = (
+        model,
+        joints,
+        transmissions,
+        denavit_hartenberg,
+        contacts,
+        normal_laws,
+        friction_laws,
+        attitudes,
+        bodies,
+        flexible,
+        signals,
+    )
     cls = next(getattr(room, name) for room in rooms if isinstance(getattr(room, name, None), type))
     sources = [inspect.getsource(one) for one in reversed(cls.__mro__) if one.__module__.startswith("pliant.")]
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))

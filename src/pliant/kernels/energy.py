@@ -8,6 +8,7 @@ from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
 from pliant.kernels.flexible.body import first_moment, mass_and_bias, modal_energy, modal_momentum, strain_energy
 from pliant.kernels.forces.joints import joint_deflection
+from pliant.kernels.forces.transmissions import transmission_energy
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import JointKind
 
@@ -77,7 +78,7 @@ def energies(system, work, q, v, out):
         place(system, work)
         out[row, KINETIC] = kinetic_energy(system, work, v[row])
         out[row, GRAVITY] = gravity_energy(system, work)
-        out[row, ELASTIC] = spring_energy(system, q[row])
+        out[row, ELASTIC] = spring_energy(system, q[row]) + transmission_energy(system, q[row])
         for k in range(len(system.flexes)):
             out[row, ELASTIC] += strain_energy(system.flexes[k], system.shapes, work.flex)
     return 0

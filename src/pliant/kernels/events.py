@@ -10,6 +10,7 @@ from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick_or_slip import remain_margin
 from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate
+from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
 from pliant.system.contact_tables import Branch, ContactEvent
@@ -181,7 +182,7 @@ def probe_forces(system, work, t, y, ydot, out):
 
 @kernel(EVENTS)
 def event_functions(system, work, t, y, ydot, g, gdot):
-    """Value and rate of every event function; a limit's is positive beyond the limit."""
+    """Value and rate of every event function; of a limit or a flank positive beyond it."""
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
     later = 0.0
@@ -194,6 +195,10 @@ def event_functions(system, work, t, y, ydot, g, gdot):
             limit = system.limits[event.limit]
             g[k] = limit.side * (joint_deflection(system, q, limit.dof) - limit.bound)
             gdot[k] = limit.side * joint_deflection_rate(system, v, limit.dof)
+        elif event.transmission >= 0:
+            transmission = system.transmissions[event.transmission]
+            g[k] = flank_depth(system, transmission, event.component, q)
+            gdot[k] = event.component * twist_rate(system, transmission, v)
         elif event.contact >= 0:
             g[k], gdot[k] = contact_event(system, work, event.contact, event.measure)
         elif event.joint_friction >= 0:
@@ -255,8 +260,8 @@ def switch_joint_friction(system, work, v, k, kind, direction):
 
 @kernel(SWITCH)
 def switch(system, work, t, y, fired):
-    """New phase after events: stops and contacts go on and off, friction changes its branch; hard limits and stopping
-    crossings end the run. y is where the event kernel was last called."""
+    """New phase after events: stops, flanks and contacts go on and off, friction changes its branch; hard limits and
+    stopping crossings end the run. y is where the event kernel was last called."""
     outcome = OK
     first = system.world[0].n_q
     for k in range(len(system.events)):
@@ -267,6 +272,10 @@ def switch(system, work, t, y, fired):
             if fired[k] > 0 and event.is_stop:
                 return STOPPED
             work.phase[system.limits[event.limit].phase].is_active = fired[k] > 0
+            outcome = SWITCHED
+        elif event.transmission >= 0:
+            flank = system.transmissions[event.transmission].phase + (1 if event.component > 0 else 0)
+            work.phase[flank].is_active = fired[k] > 0
             outcome = SWITCHED
         elif event.contact >= 0:
             switch_contact(system, work, y, event.contact, event.measure, fired[k])

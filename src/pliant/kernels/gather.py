@@ -6,6 +6,7 @@ from pliant.kernels.forces.apply import clear_wrenches
 from pliant.kernels.forces.beams import gather_beam_forces
 from pliant.kernels.forces.joints import gather_joint_forces
 from pliant.kernels.forces.loads import gather_loads
+from pliant.kernels.forces.transmissions import gather_transmissions
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
@@ -23,6 +24,8 @@ def gather(system, work, q, v):
         for j in range(len(work.dofs)):
             work.dofs[j].tau = work.dofs[j].tau_extra
         work.power[Power.DAMPER] = 0.0
+    if len(system.transmissions) > 0:
+        gather_transmissions(system, work, q, v)
     if len(system.flexes) > 0:
         status = gather_beam_forces(system, work)
     if len(system.loads) > 0 or len(system.contacts) > 0 or len(system.loops) > 0:

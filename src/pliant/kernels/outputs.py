@@ -11,6 +11,7 @@ from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.dynamics import impose_motion
 from pliant.kernels.forces.joints import ball_spring, joint_deflection_rate, limit_force, motor_force, spring_force
 from pliant.kernels.forces.loads import load_value
+from pliant.kernels.forces.transmissions import transmission_torque
 from pliant.kernels.kinematics.tree import (
     accelerate,
     frame_acceleration,
@@ -76,6 +77,11 @@ def joint_force(system, work, q, v, quantity, j):
             if system.limits[k].dof == j:
                 total += limit_force(system, work, q, v, k)
         return total
+    if quantity == Quantity.TRANSMISSION:
+        for k in range(len(system.transmissions)):
+            if system.transmissions[k].link == j:
+                return transmission_torque(system, work, system.transmissions[k], q, v)[0]
+        return 0.0
     body = system.bodies[system.dofs[j].body]
     if body.has_ball_spring:
         force, moment = ball_spring(system, body, q)

@@ -340,6 +340,9 @@ class OperatingPoint:
         packed, system = self.handle.packed, self.handle.system
         if event.limit >= 0:
             return f"joint {self.model.velocities[int(system.limits[event.limit].dof)]!r} is just at its limit"
+        if event.transmission >= 0:
+            joint = self.model.velocities[int(system.transmissions[event.transmission].link)]
+            return f"joint {joint!r} is just at a flank of its backlash"
         if event.contact >= 0:
             contact, point = packed.contact_names[event.contact]
             return f"point {point!r} of contact {contact!r} is just on its plane, or about to slip"

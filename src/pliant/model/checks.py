@@ -299,6 +299,7 @@ def _output_problems(model: Model) -> Iterator[str]:
     from pliant.model.model import ContactQuantity, JointQuantity
 
     joints = {link.joint.name: link.joint for link in model.links}
+    flexible = [joint.name for joint in model.joints if joint.transmission is not None]
     for output in model.outputs:
         where = f"output '{output.name}'"
         if output.quantity in get_args(ContactQuantity):
@@ -315,6 +316,11 @@ def _output_problems(model: Model) -> Iterator[str]:
             yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, known)
         elif output.quantity != "reaction" and joints[output.of].kind == "fixed":
             yield f"{where}: joint '{output.of}' is fixed and has no {output.quantity}; ask for its reaction"
+        elif output.quantity == "transmission" and output.of not in flexible:
+            yield (
+                f"{where}: joint '{output.of}' has no transmission{closest(output.of, flexible) or ';'} "
+                f"flexible joints: {listed(flexible) or 'none'}"
+            )
 
 
 def _section_problems(model: Model, where: str, output: Output) -> Iterator[str]:
@@ -352,6 +358,7 @@ def _crossing_problems(model: Model) -> Iterator[str]:
 def _controller_problems(model: Model) -> Iterator[str]:
     joints = {link.joint.name: link.joint for link in model.links}
     movable = [name for name, joint in joints.items() if joint.kind != "fixed"]
+    flexible = [joint.name for joint in model.joints if joint.transmission is not None]
     held_by: dict[str, str] = {}
     for controller in model.controllers:
         where = f"controller '{controller.name}'"
@@ -360,7 +367,10 @@ def _controller_problems(model: Model) -> Iterator[str]:
                 yield f"{where}: joint '{name}' is already commanded by '{held_by[name]}'; one controller per joint"
             held_by[name] = controller.name
         for name in controller.joints:
-            if name in joints and name not in movable:
+            if name.removesuffix(".motor") in flexible and name not in flexible:
+                joint = name.removesuffix(".motor")
+                yield f"{where}: joint '{name}' is the motor's side of '{joint}'; name the joint itself"
+            elif name in joints and name not in movable:
                 yield f"{where}: joint '{name}' is fixed and has no motor; take it out of joints"
             else:
                 yield from _unknown(where, "joint", name, movable)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.model.contact_points import contact_points
+from pliant.model.tree import motor_links
 
 if TYPE_CHECKING:
     from pliant.model.model import Model, Output
@@ -59,7 +60,7 @@ def output_columns(model: Model, output: Output) -> tuple[Column, ...]:
 
 def command_columns(model: Model) -> tuple[Column, ...]:
     """Of what the controllers command, in the order of Result.inputs."""
-    links = {link.joint.name: link for link in model.links}
+    links = motor_links(model.links)
     driven = [links[name] for controller in model.controllers for name in controller.joints]
     found = [pair for link in driven for pair in _joint_kinds(link)]
     return tuple(Column(f"{name}.command", FORCES[kind], kind) for name, kind in found)

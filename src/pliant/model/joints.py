@@ -28,6 +28,7 @@ from pliant.model.quantities import (
 )
 from pliant.model.rotations import matrix_quaternion
 from pliant.model.signals import Product, Ramp, Signal, Step, Sum
+from pliant.model.transmissions import Transmission
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ class Joint:
     stiffness, damping, armature, gear: one number for all velocities of the joint, or one per velocity.
     limit, friction, motor and motion of joints with several velocities: a list with one per velocity.
     Springs of spherical and floating joints act on the rotation vector and, floating, on the position in the parent
-    frame. motor: torque (force) of the motor; the joint feels gear times it. motion: prescribed coordinate."""
+    frame. motor: torque (force) of the motor; the joint feels gear times it. motion: prescribed coordinate.
+    With a transmission the joint is flexible: armature, gear, motor and motion are then of its motor's side."""
 
     name: Name  # of the joint; its coordinates are called after it
     kind: Kind  # how the child may move against the parent
@@ -180,6 +182,7 @@ class Joint:
     gear: Gears = 1.0  # revolutions of the motor per revolution of the joint
     motor: Motors | None = None  # [N, N m] on the motor side
     motion: Motions | None = None  # prescribed coordinate [m, rad]; "free" in a list leaves one free
+    transmission: Transmission | None = None  # what lies between motor and link, if it is flexible
 
     def __post_init__(self) -> None:
         for problems in JOINT_PROBLEMS:
@@ -213,8 +216,9 @@ class Joint:
 
     @property
     def driven(self) -> tuple[bool, ...]:
-        """Per velocity: whether a motion is prescribed."""
-        return tuple(motion not in (None, "free") for motion in self.each("motion"))
+        """Per velocity: whether a motion is prescribed; that of a flexible joint is its motor's."""
+        is_own = self.transmission is None
+        return tuple(is_own and motion not in (None, "free") for motion in self.each("motion"))
 
 
 def _spread(value: Any, count: int) -> tuple[Any, ...]:
@@ -223,6 +227,8 @@ def _spread(value: Any, count: int) -> tuple[Any, ...]:
 
 # which kinds have velocities that are the rates of their coordinates
 PLAIN_KINDS = tuple(kind for kind, row in JOINT_KINDS.items() if row.coordinates and row.has_plain_rates)
+# which may have a transmission
+FLEXIBLE_KINDS = ("revolute", "prismatic")
 # fields where one number stands for all velocities of the joint
 SPREAD_FIELDS = ("stiffness", "rest", "damping", "armature", "gear")
 # fields with one value per velocity, and what to write where there is none
@@ -354,6 +360,24 @@ def _kinks(signal: Any) -> Iterator[str]:
         yield from _kinks(part)
 
 
+def _transmission_problems(joint: Joint) -> Iterator[str]:
+    transmission = joint.transmission
+    if transmission is None or joint.kind == "fixed":
+        return
+    if joint.kind not in FLEXIBLE_KINDS:
+        yield f"transmission is not possible on a {joint.kind} joint; it works on {listed(FLEXIBLE_KINDS)}"
+        return
+    if not any(joint.each("armature")) and joint.motion is None:
+        yield (
+            "its transmission has a motor's side without inertia; give armature, the inertia of the rotor "
+            f"[{'kg m^2' if joint.kind == 'revolute' else 'kg'}], or prescribe its motion"
+        )
+    if transmission.mass and joint.kind == "prismatic":
+        yield "mass of a transmission is possible on revolute joints only; give the mass to the parent"
+    if joint.motion is not None and transmission.friction is not None:
+        yield "friction of its transmission has no effect, because the motor's motion is prescribed; leave one out"
+
+
 JOINT_PROBLEMS = (
     _kind_problems,
     _form_problems,
@@ -362,4 +386,5 @@ JOINT_PROBLEMS = (
     _limit_problems,
     _friction_problems,
     _motion_problems,
+    _transmission_problems,
 )

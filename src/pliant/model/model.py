@@ -28,7 +28,7 @@ from pliant.model.tree import Link, build_tree, column_names
 
 BaseKind = Literal["fixed", "planar", "floating"]
 MotionQuantity = Literal["position", "velocity", "acceleration", "attitude", "angular_velocity"]
-JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit", "friction"]
+JointQuantity = Literal["reaction", "spring", "motor", "drive", "damper", "limit", "friction", "transmission"]
 ContactQuantity = Literal["contact", "gap"]
 BeamQuantity = Literal["section", "strain", "stress"]
 
@@ -109,7 +109,7 @@ class Output:
 
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or angular_velocity of a frame;
     joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
-    motor, drive, damper, limit or friction;
+    motor, drive, damper, limit or friction, or of the transmission of a flexible joint on its link;
     contact: contact (per point normal force, then tangential force in world axes) or gap (per point);
     beam: section (forces and moments in the section at a frame, section axes), strain, or stress of the outer fibre."""
 

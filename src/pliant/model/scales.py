@@ -34,6 +34,6 @@ def tolerances(
         modal = [size] * (link.body.n_modes - torsion) + [1.0] * torsion
         of_q += modal
         of_v += modal
-    weight = sum(body.total_mass for body in model.bodies) * (float(np.linalg.norm(model.gravity)) or 9.81)
+    weight = sum(link.body.total_mass for link in model.links) * (float(np.linalg.norm(model.gravity)) or 9.81)
     quadratures = np.full(n_z - len(state_scales), np.inf if has_freedom else atol * weight * size)
     return np.concatenate([atol * np.array(of_q + of_v), quadratures, atol * np.array(state_scales)])

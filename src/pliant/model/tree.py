@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,9 @@ from pliant.model.bodies import Body, Frame
 from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
+from pliant.model.quantities import described
 from pliant.model.rotations import matrix_quaternion
+from pliant.model.transmissions import Transmission
 
 if TYPE_CHECKING:
     from pliant.model.model import Base, Model
@@ -33,6 +35,7 @@ class Link:
     joint_frame: Frame  # of the joint, on the parent
     q: int  # first coordinate
     v: int  # first velocity
+    transmission: Transmission | None = None  # of a motor's side: what connects it to the next link
 
     @property
     def q_slice(self) -> slice:
@@ -83,8 +86,54 @@ def base_joint(base: Base, body: Body | Beam) -> Joint:
     )
 
 
+# names that no file can give
+@described
+class _Motor(Body):
+    """The motor's side of a flexible joint: it has the joint's mass and rotates alone, by the inertia of its rotor."""
+
+    name: str
+
+
+@described
+class _MotorJoint(Joint):
+    """Carries a motor's side, on the parent of the link that it moves."""
+
+    name: str
+
+
+def motor_name(joint: str) -> str:
+    """What the motor's side of a flexible joint is called."""
+    return f"{joint}.motor"
+
+
+def _motor_side(joint: Joint, transmission: Transmission) -> tuple[Body, Joint]:
+    name = motor_name(joint.name)
+    start = joint.start if transmission.q0 is None else transmission.q0
+    rate = joint.start_rate if transmission.v0 is None else transmission.v0
+    motor = _MotorJoint(
+        name,
+        joint.kind,
+        child=name,
+        parent=joint.parent,
+        axis=joint.axis,
+        q0=start,
+        v0=rate,
+        friction=transmission.friction,
+        armature=joint.armature,
+        gear=joint.gear,
+        motor=joint.motor,
+        motion=joint.motion,
+    )
+    return _Motor(name, mass=transmission.mass), motor
+
+
+def _link_side(joint: Joint) -> Joint:
+    return replace(joint, armature=0.0, gear=1.0, motor=None, motion=None, transmission=None)
+
+
 def build_tree(model: Model) -> tuple[Link, ...]:
-    """Parents before children, otherwise as declared. The model has been checked: no cycles, one joint per body."""
+    """Parents before children, otherwise as declared; before the link of a flexible joint its motor's side. The model
+    has been checked: no cycles, one joint per body."""
     carried = {joint.child: joint for joint in model.joints}
     joints = {body.name: carried.get(body.name) or base_joint(model.base, body) for body in model.bodies}
     joint_frames = {name: find_frame(model, joint.parent) for name, joint in joints.items()}
@@ -100,11 +149,21 @@ def build_tree(model: Model) -> tuple[Link, ...]:
         for number in carries.get(body.name, ()):
             heapq.heappush(ready, number)
         joint, frame = joints[body.name], joint_frames[body.name]
+        if joint.transmission is not None:
+            motor = _motor_side(joint, joint.transmission)
+            links.append(Link(*motor, place[frame.body], frame, q, v, joint.transmission))
+            q, v, joint = q + 1, v + 1, _link_side(joint)
         place[body.name] = len(links)
         links.append(Link(body, joint, place[frame.body], frame, q, v))
         q += len(joint.row.coordinates) + body.n_modes
         v += len(joint.row.velocities) + body.n_modes
     return tuple(links)
+
+
+def motor_links(links: tuple[Link, ...]) -> dict[str, Link]:
+    """By name of joint: what its motor moves, of a flexible joint the motor's side."""
+    sides = {link.joint.name: link for link in links}
+    return {name: sides.get(motor_name(name), link) for name, link in sides.items()}
 
 
 def column_names(links: tuple[Link, ...], of: str) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ class _Search:
         self.motions = np.eye(n)[:, free]
         if self._loops is None:
             self._weigh(q)
-        self._mass = sum(body.total_mass for body in self.model.bodies)
+        self._mass = sum(link.body.total_mass for link in self.model.links)
         self.reference = float(np.linalg.norm(self.model.gravity) * np.sqrt(self._mass))
 
     def look_from(self, q: Array) -> None:

@@ -31,7 +31,7 @@ def _chosen(methods: Methods | None, integrators: Iterable[str]) -> Iterator[dic
 
 def _laws(model: Model) -> Iterator[dict[str, Any]]:
     """Each law with its parameters; equal ones once."""
-    inner = [friction for joint in model.joints for friction in joint.each("friction")]
+    inner = [friction for link in model.links for friction in link.joint.each("friction")]
     laws: list[Law] = [contact.normal for contact in model.contacts]
     laws += [contact.friction for contact in model.contacts if contact.friction is not None]
     laws += [friction for friction in inner if isinstance(friction, Law)]

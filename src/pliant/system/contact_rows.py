@@ -14,6 +14,8 @@ from pliant.model.model import Model
 from pliant.model.tree import find_frame
 from pliant.system.contact_tables import ContactEvent, FrictionKind, NormalKind
 
+# of an event function: in which table it has a row
+NO_ROWS = {"limit": -1, "transmission": -1, "contact": -1, "joint_friction": -1}
 COPIED = ("mu_k", "v0", "v1", "c_v", "v_s", "p", "xi", "sharpness", "sigma0", "sigma1", "sigma2", "least_normal")
 
 
@@ -21,7 +23,7 @@ COPIED = ("mu_k", "v0", "v1", "c_v", "v_s", "p", "xi", "sharpness", "sigma0", "s
 class ContactRows:
     """All contacts and frictions collected on the way; equal friction laws once."""
 
-    first_phase: int  # phases before are those of limits
+    first_phase: int  # phases before are those of limits and of flanks
     first_quadrature: int  # in z
     contacts: list[dict[str, Any]] = field(default_factory=list)
     names: list[tuple[str, str]] = field(default_factory=list)  # contact and point of every row
@@ -122,7 +124,7 @@ class ContactRows:
 
 
 def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, Any]:
-    others = {"limit": -1, "contact": -1, "joint_friction": -1} | {table: k}
+    others = {**NO_ROWS, table: k}
     # of a law that sticks all but the gap are positive as long as the branch holds
     holds = sticks and kind in (ContactEvent.KINK1, ContactEvent.KINK2, ContactEvent.RELEASE)
     firm = holds or kind == ContactEvent.GAP

@@ -106,7 +106,7 @@ JOINT_FRICTION = np.dtype(
 # discrete phase: one row per limit, then per contact, then per joint friction; written by the event handler only
 PHASE = np.dtype(
     [
-        ("is_active", np.int64),  # the stop is pressed, the point touches; friction in joints always acts
+        ("is_active", np.int64),  # the stop or flank is pressed, the point touches; friction in joints always acts
         ("is_pushing", np.int64),  # 0: touching, but damping would make the force pull
         ("branch", np.int64),  # of the friction law
         ("impact_speed", np.float64),  # at which this contact began, not below the floor [m/s]

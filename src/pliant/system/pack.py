@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
-from pliant.model.tree import Link, find_frame, kept_velocities, model_size, stays_in_plane
+from pliant.model.transmissions import TorqueTable, Transmission
+from pliant.model.tree import Link, find_frame, kept_velocities, model_size, motor_links, stays_in_plane
 from pliant.system import tables
-from pliant.system.contact_rows import ContactRows
+from pliant.system.contact_rows import NO_ROWS, ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
@@ -52,13 +54,16 @@ def pack(model: Model) -> Packed:
     frames, frame_rows = _frames(model)
     loads = _loads(model, signals, frames)
     limits = _limits(model)
+    transmissions = _transmissions(model, len(limits), signals.pool)
     has_damped_beams = any(np.any(t.D) for t in flexible.tables.values())
-    quadratures = _quadratures(model, dofs, loads, limits, has_damped_beams)
-    touching = ContactRows(len(limits), len(quadratures))
+    is_damped = has_damped_beams or bool(np.any(transmissions.damping > 0))
+    quadratures = _quadratures(model, dofs, loads, limits, is_damped)
+    n_flanks = 2 * int(np.sum(transmissions.phase >= 0))
+    touching = ContactRows(len(limits) + n_flanks, len(quadratures))
     touching.add_contacts(model, frames)
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
-    events, event_names = _events(model, limits, frame_rows, touching)
+    events, event_names = _events(model, limits, transmissions, frame_rows, touching)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     carriers = {
         i: flexible.section(link.parent, link.joint_frame.position[0]) for i, link in _on_beams(model, flexible)
@@ -78,6 +83,7 @@ def pack(model: Model) -> Packed:
         frames=frame_table,
         loads=loads,
         limits=limits,
+        transmissions=transmissions,
         contacts=_fill(rows(len(touching.contacts), CONTACT), touching.contacts),
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
         joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
@@ -217,7 +223,7 @@ def _motion_row(signals: SignalRows, motion: Any) -> int:
 
 def _inputs(model: Model) -> dict[int, int]:
     """Velocity -> held command, in the order of the controllers and their joints."""
-    by_name = {link.joint.name: link for link in model.links}
+    by_name = motor_links(model.links)
     controlled = [by_name[name] for controller in model.controllers for name in controller.joints]
     velocities = [j for link in controlled for j in range(link.v_slice.start, link.v_slice.stop)]
     return {j: k for k, j in enumerate(velocities)}
@@ -263,22 +269,53 @@ def _limits(model: Model) -> Any:
     return _fill(rows(len(contents), tables.LIMIT), contents)
 
 
+def _transmissions(model: Model, first_phase: int, pool: list[float]) -> Any:
+    """Flexible joints; the phases of their flanks follow those of limits, their tables are added to the pool."""
+    contents: list[dict[str, Any]] = []
+    for motor, link in itertools.pairwise(model.links):
+        given = motor.transmission
+        if given is None:
+            continue
+        row = {"motor": motor.v, "link": link.v, "damping": given.damping, "phase": -1}
+        if given.backlash:
+            row |= {"phase": first_phase, "half_backlash": 0.5 * given.backlash}
+            first_phase += 2
+        contents.append(row | _transmission_spring(given, pool))
+    return _fill(rows(len(contents), tables.TRANSMISSION), contents)
+
+
+def _transmission_spring(given: Transmission, pool: list[float]) -> dict[str, Any]:
+    if not isinstance(given.stiffness, TorqueTable):
+        return {"stiffness": given.stiffness}
+    from scipy.interpolate import PchipInterpolator  # only models with tables pay for this import
+
+    twist, torque = (np.array(values) for values in given.stiffness.both_ways)
+    pieces = PchipInterpolator(twist, torque)
+    energy = pieces.antiderivative()
+    first = len(pool)
+    pool.extend(twist.tolist())
+    pool.extend(np.column_stack([pieces.c.T, energy(twist[:-1]) - energy(0.0)]).ravel().tolist())
+    return {"first": first, "count": len(twist)}
+
+
 def _events(
-    model: Model, limits: Any, frame_rows: dict[str, int], touching: ContactRows
+    model: Model, limits: Any, transmissions: Any, frame_rows: dict[str, int], touching: ContactRows
 ) -> tuple[Any, tuple[str, ...]]:
     contents: list[dict[str, Any]] = []
     names = []
     for k, limit in enumerate(limits):
-        contents.append({"limit": k, "contact": -1, "joint_friction": -1, "is_stop": limit.is_hard, "start_side": -1})
+        contents.append({**NO_ROWS, "limit": k, "is_stop": limit.is_hard, "start_side": -1})
         names.append(f"{model.velocities[limit.dof]} at its {'upper' if limit.side > 0 else 'lower'} limit")
+    for k in np.flatnonzero(transmissions.phase >= 0).tolist():
+        for side, flank in ((-1, "lower"), (1, "upper")):
+            contents.append({**NO_ROWS, "transmission": k, "component": side, "start_side": -1})
+            names.append(f"{model.velocities[transmissions[k].link]} at the {flank} flank of its backlash")
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:
         measure, index, component = find_measure(model, crossing.of, frame_rows)
         contents.append(
             {
-                "limit": -1,
-                "contact": -1,
-                "joint_friction": -1,
+                **NO_ROWS,
                 "measure": measure,
                 "index": index,
                 "component": component,
@@ -311,6 +348,7 @@ CONTACT_WIDTH = {Quantity.CONTACT: 4, Quantity.GAP: 1}
 
 def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) -> Any:
     joints = {link.joint.name: i for i, link in enumerate(model.links)}
+    motors = motor_links(model.links)
     loops = {loop.name: i for i, loop in enumerate(model.loops)}
     recorded = [output for output in model.outputs if not output.is_in_beam]
     outputs = rows(len(recorded), tables.OUTPUT)
@@ -328,18 +366,19 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
             points = [k for k, (contact, _) in enumerate(touching.names) if contact == output.of]
             row.index, row.count = points[0], CONTACT_WIDTH[row.quantity] * len(points)
         else:
-            link = model.links[joints[output.of]]
+            is_of_motor = row.quantity in (Quantity.MOTOR, Quantity.DRIVE)
+            link = motors[output.of] if is_of_motor else model.links[joints[output.of]]
             row.index, row.count = link.v, link.v_slice.stop - link.v
         row.column = column
         column += row.count
     return outputs
 
 
-def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_beams: bool) -> list[int]:
+def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, is_damped: bool) -> list[int]:
     """Only work terms that can occur in this model are integrated."""
     occurs = {
         Power.MOTOR: np.any(dofs.motor >= 0) or np.any(dofs.input >= 0),
-        Power.DAMPER: np.any(dofs.damping > 0) or has_damped_beams,
+        Power.DAMPER: np.any(dofs.damping > 0) or is_damped,
         Power.LOAD: len(loads) > 0,
         Power.DRIVE: np.any(dofs.motion >= 0),
         Power.LIMIT: np.any(limits.stiffness > 0) if len(limits) else False,
@@ -371,7 +410,7 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     row.has_prescribed = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
     row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
-    is_crossing = (events.limit < 0) & (events.contact < 0) & (events.joint_friction < 0)
+    is_crossing = np.all([events[name] < 0 for name in NO_ROWS], axis=0)
     row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
     row.is_planar = stays_in_plane(model)
     row.uses_planar = row.is_planar and not np.any(bodies.flex >= 0)

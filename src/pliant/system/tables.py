@@ -83,6 +83,7 @@ class Quantity(IntEnum):
     LOAD = 15  # world components of a load; the same
     PUSH = 16  # force of a contact on its point and where it acts, world; the same
     LOOP = 17  # wrench by the first frame of a loop on the second, at its origin, in its axes
+    TRANSMISSION = 18  # torque of a flexible joint on its link
 
 
 BODY = np.dtype(
@@ -258,16 +259,35 @@ LIMIT = np.dtype(
     align=True,
 )
 
-# One row per event function, in the order the event kernel fills them: limits, the user's crossings, contacts, joint
-# frictions.
+# One row per flexible joint.
+TRANSMISSION = np.dtype(
+    [
+        ("motor", np.int64),  # velocity of the motor's side
+        ("link", np.int64),  # and of the link's
+        ("phase", np.int64),  # two rows in work.phase: lower and upper flank; -1 = no backlash
+        (
+            "first",
+            np.int64,
+        ),  # in pool: knots, then per piece four coefficients and the energy at its start
+        ("count", np.int64),  # knots, 0 = linear
+        ("stiffness", np.float64),  # [N/m, N m/rad]
+        ("damping", np.float64),  # [N s/m, N m s/rad]
+        ("half_backlash", np.float64),  # [m, rad]
+    ],
+    align=True,
+)
+
+# One row per event function, in the order the event kernel fills them: limits, flanks of backlash, the user's
+# crossings, contacts, joint frictions.
 EVENT = np.dtype(
     [
         ("limit", np.int64),  # row in limits, -1 = none
+        ("transmission", np.int64),  # row in transmissions, -1 = none
         ("contact", np.int64),  # row in contacts, -1 = none
-        ("joint_friction", np.int64),  # row in joint_frictions, -1 = none; none of the three: a user's crossing
+        ("joint_friction", np.int64),  # row in joint_frictions, -1 = none; none of the four: a user's crossing
         ("measure", np.int64),  # Crossing, or ContactEvent
         ("index", np.int64),  # coordinate, velocity or frame
-        ("component", np.int64),  # 0, 1, 2 for FRAME
+        ("component", np.int64),  # 0, 1, 2 for FRAME; of a transmission the side of the flank, -1 or +1
         ("direction", np.int64),  # -1 falling, +1 rising, 0 both
         ("is_stop", np.int64),
         ("is_kink", np.int64),  # a kink of a friction law: its instant is not reported
@@ -321,6 +341,7 @@ class System(NamedTuple):
     frames: Any
     loads: Any
     limits: Any
+    transmissions: Any  # of flexible joints
     contacts: Any
     frictions: Any
     joint_frictions: Any  # friction in joints
@@ -350,6 +371,7 @@ def empty_system() -> System:
         frames=rows(0, FRAME),
         loads=rows(0, LOAD),
         limits=rows(0, LIMIT),
+        transmissions=rows(0, TRANSMISSION),
         contacts=rows(0, CONTACT),
         frictions=rows(0, FRICTION),
         joint_frictions=rows(0, JOINT_FRICTION),

@@ -80,9 +80,8 @@ def model_html(model: Model) -> str:
     outputs = [(output.name, output.quantity, output.of) for output in model.outputs]
     n_v = len(model.velocities)
     gravity = ", ".join(f"{value:g}" for value in model.gravity)
-    head = (
-        f"<b>{escape(model.name)}</b>: {len(model.links)} bodies, {n_v} velocities, gravity ({gravity}) m/s<sup>2</sup>"
-    )
+    counts = f"{len(model.bodies)} bodies, {n_v} velocities"
+    head = f"<b>{escape(model.name)}</b>: {counts}, gravity ({gravity}) m/s<sup>2</sup>"
     parts = [
         f"<div>{head}</div>",
         _image(start_picture(model), f"{model.name} at its start"),

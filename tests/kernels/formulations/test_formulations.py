@@ -8,10 +8,11 @@ truncation .1^8, and rounding 1e-14 of values some 1e2 times the largest power a
 from __future__ import annotations
 
 import dataclasses
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
 from pliant.engine.prepared import Prepared
 from pliant.mechanisms.assembly import assemble
@@ -21,6 +22,7 @@ from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Sine
+from pliant.model.transmissions import TorqueTable
 from pliant.queries.dynamics import forward_dynamics, inverse_dynamics
 from pliant.results.outputs import recorded_outputs
 from pliant.system.phases import Phases
@@ -217,7 +219,8 @@ def _value(signal: object) -> float:
 @every_state
 @every_model
 def test_joints_carry_the_forces_their_words_say(name: str, seed: int) -> None:
-    """-k (q - rest) - d v + gear motor(t) - stop, from the model; springs of ball joints have their own test below."""
+    """-k (q - rest) - d v + gear motor(t) - stop, and torques of transmissions, from the model; springs of ball joints
+    have their own test below."""
     x = Instant(name, seed)
     x.forward()
     carried = x.handle.work.dofs.tau - x.tau
@@ -234,7 +237,27 @@ def test_joints_carry_the_forces_their_words_say(name: str, seed: int) -> None:
             if joint.row.has_plain_rates:
                 q = x.q[link.q + k]
                 wanted += -stiffness * (q - rest) - _stop_force(limit, q, v)
+            wanted += _transmitted(x, j)
             assert abs(carried[j] - wanted) < TIGHT * (1.0 + abs(wanted))
+
+
+def _transmitted(x: Instant, j: int) -> float:
+    """f(theta1 - theta2) + c (theta1' - theta2') on the link, the reverse on the motor."""
+    for motor, link in pairwise(x.model.links):
+        if motor.transmission is not None and j in (motor.v, link.v):
+            law, twist = motor.transmission.stiffness, x.q[motor.q] - x.q[link.q]
+            torque = law * twist if isinstance(law, float) else _table_torque(law, twist)
+            torque += motor.transmission.damping * (x.v[motor.v] - x.v[link.v])
+            return torque if j == link.v else -torque
+    return 0.0
+
+
+def _table_torque(table: TorqueTable, twist: float) -> float:
+    """By scipy, beyond the ends along the tangent."""
+    both = ([*(-x for x in values[:0:-1]), *values] for values in (table.twist, table.torque))
+    curve = PchipInterpolator(*both)
+    inside = min(max(twist, -table.twist[-1]), table.twist[-1])
+    return float(curve(inside) + curve(inside, 1) * (twist - inside))
 
 
 def _stop_force(limit: object, q: float, v: float) -> float:

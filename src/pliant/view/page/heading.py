@@ -34,7 +34,8 @@ def outcome(result: Recording) -> str:
 
 def describe(result: Recording) -> str:
     """One line about the model."""
-    links, n_v = result.model.links, len(result.model.velocities)
+    links = [link for link in result.model.links if link.transmission is None]
+    n_v, n_flexible = len(result.model.velocities), len(result.model.links) - len(links)
     kinds = dict.fromkeys(link.joint.kind for link in links if link.joint.kind != "fixed")
     counts = [f"{sum(link.joint.kind == kind for link in links)} {kind}" for kind in kinds]
     bodies = "1 body" if len(links) == 1 else f"{len(links)} bodies"
@@ -42,6 +43,7 @@ def describe(result: Recording) -> str:
     if result.model.loops:
         freedom = f"{n_v} velocities, {len(result.model.loops)} closed loop{'s' * (len(result.model.loops) > 1)}"
     joints = f", joints: {', '.join(counts)}" if counts else ""
+    joints += f" ({n_flexible} flexible)" if n_flexible else ""
     return f"Model {result.model.name}: {bodies}, {freedom}{joints}"
 
 

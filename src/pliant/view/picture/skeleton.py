@@ -76,7 +76,7 @@ def skeleton(model: Any) -> tuple[tuple[Part, ...], ...]:
 def ends(model: Any, most: int = 4) -> tuple[End, ...]:
     """One point on each body that carries no other: a named frame, else the end of its shape or its mass centre."""
     parents = {link.parent for link in model.links}
-    leaves = [i for i in range(len(model.links)) if i not in parents]
+    leaves = [i for i, link in enumerate(model.links) if i not in parents and link.transmission is None]
     if len(leaves) > most:
         leaves = [leaves[k] for k in np.linspace(0, len(leaves) - 1, most).astype(int)]
     return tuple(_end(model, i) for i in leaves)
@@ -98,6 +98,8 @@ def extreme_points(part: Part) -> Array:
 def _parts(model: Any, i: int) -> Iterator[Part]:
     link = model.links[i]
     body = link.body
+    if link.transmission is not None:  # a motor's side has no shape
+        return
     if isinstance(body, Beam):  # drawn as it bends, see bent.py
         return
     if body.visual:
