@@ -40,6 +40,12 @@ from pliant.linear.state_space import StateSpace as StateSpace
 from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
+from pliant.model.control_laws import (
+    PD as PD,
+    PID as PID,
+    LinearController as LinearController,
+    StateFeedback as StateFeedback,
+)
 from pliant.model.bodies import (
     Body as Body,
     Surface as Surface,

@@ -18,7 +18,18 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.plain_file import read_plain
-from pliant.model import attitudes, bodies, contacts, flexible, friction_laws, joints, model, normal_laws, signals
+from pliant.model import (
+    attitudes,
+    bodies,
+    contacts,
+    control_laws,
+    flexible,
+    friction_laws,
+    joints,
+    model,
+    normal_laws,
+    signals,
+)
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
@@ -165,7 +176,8 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     if not isinstance(described, Model):
         raise ModelError(f"save_model: {quoted(described)} is no Model; give a pliant.Model")
     named = tuple(
-        dataclasses.replace(controller, function=source_of(controller, path)) for controller in described.controllers
+        dataclasses.replace(each, function=source_of(each, path)) if each.law is None else each
+        for each in described.controllers
     )
     if named:
         described = dataclasses.replace(described, controllers=named)
@@ -248,7 +260,7 @@ def schema() -> dict[str, Any]:
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
-    rooms = (model, joints, contacts, normal_laws, friction_laws, attitudes, bodies, flexible, signals)
+    rooms = (model, joints, control_laws, contacts, normal_laws, friction_laws, attitudes, bodies, flexible, signals)
     cls = next(getattr(room, name) for room in rooms if isinstance(getattr(room, name, None), type))
     sources = [inspect.getsource(one) for one in reversed(cls.__mro__) if one.__module__.startswith("pliant.")]
     comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))

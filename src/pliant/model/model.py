@@ -156,7 +156,7 @@ class Model:
     keep: tuple[str, ...] = ()  # joints whose start stays as given while loops are closed
     crossings: tuple[Crossing, ...] = ()  # events to locate
     outputs: tuple[Output, ...] = ()  # quantities to record
-    controllers: tuple[Controller, ...] = ()  # Python functions that command motors
+    controllers: tuple[Controller, ...] = ()  # laws or Python functions that command motors
     duration: Positive | None = None  # of a run, unless simulate says otherwise [s]
     run: RunTable = FrozenTable()  # other options of a run, unless simulate says otherwise
 
@@ -221,6 +221,11 @@ class Model:
     def has_modes(self) -> bool:
         """Whether some beam has modal coordinates."""
         return any(link.body.n_modes for link in self.links)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether some controller is a Python function."""
+        return any(controller.law is None for controller in self.controllers)
 
     @property
     def q0(self) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ from pliant.model.tree import Link, find_frame, kept_velocities, model_size, sta
 from pliant.system import tables
 from pliant.system.contact_rows import ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
+from pliant.system.control_rows import ControlRows
+from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
 from pliant.system.loop_tables import CONSTRAINT, LOOP
@@ -35,6 +37,7 @@ class Packed:
     system: System
     breakpoints: NDArray[np.float64]  # kinks of all signals [s]
     n_inputs: int
+    control_size: int  # entries of work.control
     event_names: tuple[str, ...]
     outputs: Any  # OUTPUT rows
     frame_rows: dict[str, int]  # row of every named frame and body
@@ -59,6 +62,7 @@ def pack(model: Model) -> Packed:
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, frame_rows, touching)
+    controlled = ControlRows(model, inputs, signals)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     carriers = {
         i: flexible.section(link.parent, link.joint_frame.position[0]) for i, link in _on_beams(model, flexible)
@@ -84,6 +88,10 @@ def pack(model: Model) -> Packed:
         loops=_fill(rows(len(closed.loops), LOOP), closed.loops),
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
+        controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
+        commands=_fill(rows(len(controlled.commands), COMMAND), controlled.commands),
+        feedback=_fill(rows(len(controlled.feedback), FEEDBACK), controlled.feedback),
+        encoders=_fill(rows(len(controlled.encoders), ENCODER), controlled.encoders),
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
         pool=np.array(signals.pool, np.float64),
@@ -94,6 +102,7 @@ def pack(model: Model) -> Packed:
         system,
         np.array(sorted(signals.kinks)),
         len(inputs),
+        controlled.size,
         event_names,
         _outputs(model, frame_rows, touching),
         frame_rows,

@@ -1,10 +1,10 @@
 """Advancing time: the resumable integration of all methods. Knows no robot, no method.
 
 It returns with a Status; called again it goes on exactly where it was. Steps end on boundaries (kinks of signals),
-samples (Python controllers), events and t_end.
+samples (controllers), events and t_end.
 """
 
-from pliant.kernels._jit import ADVANCE, SWITCH, kernel, routine
+from pliant.kernels._jit import ADVANCE, CONTROL, SWITCH, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import MAX_ROTATION
@@ -23,7 +23,9 @@ from pliant.kernels.integrators.step_control import (
 )
 from pliant.system.status import Status
 
-call_switch = SWITCH.call  # numba sees it as a name of this module
+# numba sees the callers as names of this module
+call_switch = SWITCH.call
+call_control = CONTROL.call
 
 OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUFFER_FULL), int(Status.SAMPLE)
 PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
@@ -124,6 +126,16 @@ def begin(system, work, memory):
 
 
 @routine
+def sample_controllers(system, work, memory):
+    """Let the controllers with a law act at t."""
+    stepping = memory.stepping[0]
+    args = (system, work, stepping.t, memory.y, 1 - stepping.has_begun)
+    stepping.t_control = call_control(work.calls[0].control, args)
+    stepping.made_jump = 1
+    record_inputs(stepping, work.inputs, memory.rows)
+
+
+@routine
 def reason_to_return(memory, last_step):
     """What is due for Python before the next step; OK: nothing."""
     stepping = memory.stepping[0]
@@ -158,6 +170,8 @@ def advance(system, work, memory):
         record_inputs(stepping, work.inputs, memory.rows)
     last_step = stepping.n_steps + stepping.budget
     while True:
+        if stepping.t_control <= stepping.t < stepping.t_end:
+            sample_controllers(system, work, memory)
         status = reason_to_return(memory, last_step)
         if status == OK and stepping.made_jump == 1:
             status = restart(system, work, memory)
