@@ -149,7 +149,9 @@ from pliant.model.signals import (
     Table as Table,
     Sum as Sum,
     Product as Product,
+    delayed as delayed,
 )
+from pliant.model.input_shaping import input_shaper as input_shaper, InputShaper as InputShaper
 from pliant.io.toml import load_model as load_model, save_model as save_model
 
 __version__: str

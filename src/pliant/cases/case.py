@@ -171,6 +171,7 @@ MODULES = (
     "slider_crank",
     "five_bar",
     "stewart",
+    "slew",
 )
 
 

@@ -130,7 +130,9 @@ class PreparedRun:
 
         model, n_q = self.handle.model, self._n_q
         if model.calls_python or model.loops:
-            raise ModelError(f"sweep: model {model.name!r} has Python controllers or loops; use end, one start at a time")
+            raise ModelError(
+                f"sweep: model {model.name!r} has Python controllers or loops; use end, one start at a time"
+            )
         q0 = as_table(q0, model.coordinates, "q0")
         v0 = as_table(v0, model.velocities, "v0", len(q0))
         if not isinstance(stop, np.ndarray) or stop.dtype != np.int64 or stop.shape != (1,):
