@@ -3,6 +3,7 @@
 from pliant.command.loading import load as load, load_grid as load_grid
 from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
+from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
 from pliant.result import Result as Result
 from pliant.errors import (
@@ -37,6 +38,8 @@ from pliant.queries.space_robots import (
 from pliant.queries.equilibrium import equilibrium as equilibrium
 from pliant.linear.linearise import linearise as linearise
 from pliant.linear.state_space import StateSpace as StateSpace
+from pliant.linear.lqr import lqr as lqr
+from pliant.linear.stable_inversion import stable_inversion as stable_inversion, TipTorque as TipTorque
 from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
@@ -77,6 +80,7 @@ from pliant.model.flexible import (
     GivenSection as GivenSection,
     TaperedSection as TaperedSection,
 )
+from pliant.model.rigid_twin import rigid_twin as rigid_twin
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
 from pliant.model.contacts import Contact as Contact, Plane as Plane
