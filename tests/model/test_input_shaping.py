@@ -84,7 +84,7 @@ SIGNALS = {
     "cycloid": Cycloid(0.2, 0.7, 3.0),
     "sine": Sine(1.5, 4.0, 0.3, 0.1),
     "chirp": Chirp(0.9, 20.0, 1.0, 3.0, 0.1),
-    "table": Table((0.1, 0.4, 0.6, 0.9), (0.0, 1.0, -1.0, 2.0)),
+    "table": Table((0.1, 0.4, 0.6, 0.9), (0.0, 1.0, -1.0, 2.0), ends="clamped"),
     "sum of products": 2.0 * Sine(omega=3.0) * Cycloid(0.2, 0.7) + 0.5,
 }
 

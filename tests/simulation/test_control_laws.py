@@ -46,7 +46,7 @@ def same(first, second):
 @pytest.mark.parametrize("loop", LOOPS)
 def test_pd_is_the_python_function_that_says_the_same(loop):
     goal = Cycloid(0.0, 0.4, after=0.6)
-    gains, rates = np.array([30.0, 20.0]), np.array([3.0, 2.0])
+    gains, rates = np.array([10.0, 3.0]), np.array([1.5, 0.3])
 
     def law(t, measured):
         x = 2 * math.pi * min(t / 0.4, 1.0)
@@ -58,17 +58,18 @@ def test_pd_is_the_python_function_that_says_the_same(loop):
 
 
 def test_pid_sums_up_and_its_integral_stays_within_its_bound():
-    sums = np.zeros(2)
+    sums, largest = np.zeros(2), []
 
     def law(t, measured):
         e = np.array([0.5, -0.2]) - measured.q
         said = 30.0 * e - 3.0 * measured.v + sums + 0.25
-        sums[:] = np.clip(sums + 200.0 * 0.01 * e, -4.0, 4.0)
+        sums[:] = np.clip(sums + 200.0 * 0.01 * e, -2.0, 2.0)
+        largest.append(np.abs(sums).max())
         return said
 
-    pid = PID(30.0, 3.0, 200.0, windup=4.0, reference=(0.5, -0.2), feedforward=0.25)
+    pid = PID(30.0, 3.0, 200.0, windup=2.0, reference=(0.5, -0.2), feedforward=0.25)
     same(pliant.simulate(two_joints(law), 0.5), pliant.simulate(two_joints(None, law=pid), 0.5))
-    assert abs(sums[0]) == 4.0
+    assert largest.count(2.0) > 3
 
 
 def test_linear_controller_is_its_recursion():
@@ -94,7 +95,7 @@ def blade(**options):
 
 
 def test_state_feedback_sees_the_modes_too():
-    gain, x0 = np.array([[8.0, 50.0, -30.0, 1.0, 0.5, 0.2]]), np.array([0.2, 0.001, 0.0, 0.0, 0.0, 0.0])
+    gain, x0 = np.array([[0.8, 1.0, -0.5, 0.1, 0.05, 0.02]]), np.array([0.2, 0.001, 0.0, 0.0, 0.0, 0.0])
 
     def law(t, measured):
         return 0.05 - gain @ (np.concatenate([measured.q, measured.v]) - x0)
@@ -125,7 +126,11 @@ def test_a_law_and_a_function_side_by_side():
         return -20.0 * measured["shoulder"][0] - measured["shoulder"][1]
 
     first = replace(model.controllers[0], function=shoulder, law=None)
-    same(pliant.simulate(mixed, 0.3), pliant.simulate(replace(model, controllers=(first, second)), 0.3))
+    both = replace(model, controllers=(first, second))
+    # instants of the two that differ by rounding are one for two functions: other steps, the same motion
+    times = np.linspace(0.0, 0.3, 31)
+    found = [pliant.simulate(one, 0.3, rtol=1e-10).at(times)[0] for one in (mixed, both)]
+    assert found[0] == pytest.approx(found[1], abs=1e-8)
 
 
 def test_noise_is_normal_as_strong_as_asked_and_repeats_with_its_seed():

@@ -72,7 +72,6 @@ def _checked(model: Model, motion: Any) -> dict[str, Any]:
             hint = closest(name, known) if isinstance(name, str) else ""
             raise ModelError(f"motion: no joint {quoted(name)}{hint or ';'} there are {listed(known)}")
         if len(known[name].row.velocities) != 1:
-            raise ModelError(
-                f"motion: joint {name!r} has {len(known[name].row.velocities)} velocities; give joints of one"
-            )
+            count = len(known[name].row.velocities)
+            raise ModelError(f"motion: joint {name!r} has {count} velocities; give joints that have one")
     return {name: checked_signal(signal) for name, signal in motion.items()}
