@@ -16,7 +16,7 @@ TWO_PI = 2.0 * math.pi
 
 @kernel
 def uniform(x):
-    """A random number between 0 and 1: L'Ecuyer's combined generator (lecuyer1988, figure 3)."""
+    """A random number between 0 and 1: L'Ecuyer's combined generator (lecuyer1988)."""
     x.seed1 = 40014 * x.seed1 % 2147483563
     x.seed2 = 40692 * x.seed2 % 2147483399
     z = x.seed1 - x.seed2
@@ -155,7 +155,7 @@ def control(system, work, t, y, is_first):
         start(system, work)
     # the pieces of the references that hold from t on
     work.run[0].segment = t + SAME_INSTANT
-    evaluate_signals(system, work, t)
+    evaluate_signals(system, work, t, len(system.signals))
     t_next = math.inf
     for k in range(len(system.controllers)):
         row, x = system.controllers[k], work.controllers[k]

@@ -99,7 +99,7 @@ def _slowest_decay(linear: StateSpace) -> float:
 
 def _acceleration(signal: Any, times: Array, end: float) -> Array:
     """Second derivative of a signal: that of a joint which follows it."""
-    slide = Model("motion", [Body("b", 1.0, inertia=(1, 1, 1))], [Joint("j", "prismatic", "b", motion=signal)])
+    slide = Model("motion", (Body("b", 1.0),), (Joint("j", "prismatic", "b", motion=signal),))
     still = np.zeros((len(times), 1))
     found = forward_dynamics(slide, still, still, t=times)[:, 0]
     return np.where((times >= 0.0) & (times <= end), found, 0.0)

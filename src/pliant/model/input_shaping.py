@@ -48,7 +48,7 @@ class InputShaper:
 
     def residual(self, frequency: float, damping: float = 0.0) -> float:
         """Vibration that is left of a mode [rad/s, damping ratio] after the last impulse, over that of one impulse of
-        size 1 at the same time (singer1990, equation 3)."""
+        size 1 at the same time (singer1990)."""
         omega, zeta = _checked_frequency(frequency), _checked_damping(damping)
         pole = omega * complex(zeta, math.sqrt(1.0 - zeta**2))
         return float(abs(np.sum(self.amplitudes * np.exp(pole * (self.times - self.times[-1])))))
@@ -93,11 +93,12 @@ def _one_mode(kind: str, omega: float, zeta: float, tolerance: float) -> InputSh
     sizes = {
         "zv": [1.0, K],
         "zvd": [1.0, 2.0 * K, K**2],
-        # singhose1994, equations 8 and 9, for each as much smaller as the vibration is
+        # those of singhose1994 without damping, each as much smaller as the vibration is then
         "ei": [0.25 * (1.0 + tolerance), 0.5 * (1.0 - tolerance) * K, 0.25 * (1.0 + tolerance) * K**2],
     }[kind]
     amplitudes = np.array(sizes) / sum(sizes)
-    return InputShaper(np.arange(len(sizes)) * math.pi / (omega * root), amplitudes)
+    times = np.arange(len(sizes), dtype=np.float64) * math.pi / (omega * root)
+    return InputShaper(times, amplitudes)
 
 
 def _convolved(first: InputShaper, second: InputShaper) -> InputShaper:

@@ -62,6 +62,7 @@ def pack(model: Model) -> Packed:
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, frame_rows, touching)
+    n_acting = len(signals.rows)
     controlled = ControlRows(model, inputs, signals)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     carriers = {
@@ -73,7 +74,7 @@ def pack(model: Model) -> Packed:
         frame_table[k].point = point_rows[key]
     bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in carriers.items()})
     system = System(
-        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z),
+        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting),
         bodies=bodies,
         flexes=flexes,
         points=points,
@@ -360,10 +361,11 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, has_damped_be
     return [int(kind) for kind, does in occurs.items() if does]
 
 
-def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int) -> Any:
+def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int, n_acting: int) -> Any:
     world = rows(1, tables.WORLD)
     row = world[0]
     row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), n_z
+    row.n_acting = n_acting
     row.has_plain_rates = len(model.quaternions) == 0
     row.has_joint_forces = any(
         np.any(column)

@@ -280,6 +280,7 @@ WORLD = np.dtype(
         ("n_q", np.int64),
         ("n_v", np.int64),
         ("n_z", np.int64),
+        ("n_acting", np.int64),  # signals that act at any time; those that only controllers look at follow
         ("has_plain_rates", np.int64),  # qdot = v throughout
         ("has_joint_forces", np.int64),  # springs, dampers, motors, limits, prescribed motion: any
         ("has_prescribed", np.int64),  # some motion is prescribed

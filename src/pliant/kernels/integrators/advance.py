@@ -21,6 +21,7 @@ from pliant.kernels.integrators.step_control import (
     step_past_dead_point,
     step_to,
 )
+from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -144,7 +145,8 @@ def reason_to_return(memory, last_step):
     while stepping.boundary < memory.boundaries.shape[0] and memory.boundaries[stepping.boundary] <= stepping.t:
         stepping.boundary += 1
         stepping.made_jump = 1
-    if stepping.sample < memory.samples.shape[0] and memory.samples[stepping.sample] <= stepping.t < stepping.t_end:
+    has_sample = stepping.sample < memory.samples.shape[0] and stepping.t < stepping.t_end
+    if has_sample and memory.samples[stepping.sample] <= stepping.t + SAME_INSTANT:
         stepping.sample += 1
         stepping.made_jump = 1
         stepping.is_awaiting = 1
@@ -170,7 +172,7 @@ def advance(system, work, memory):
         record_inputs(stepping, work.inputs, memory.rows)
     last_step = stepping.n_steps + stepping.budget
     while True:
-        if stepping.t_control <= stepping.t < stepping.t_end:
+        if stepping.t_control <= stepping.t + SAME_INSTANT and stepping.t < stepping.t_end:
             sample_controllers(system, work, memory)
         status = reason_to_return(memory, last_step)
         if status == OK and stepping.made_jump == 1:
