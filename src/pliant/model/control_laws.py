@@ -52,7 +52,7 @@ def one_per_command(values: Any, count: int) -> tuple[Any, ...]:
     return tuple(values) if isinstance(values, tuple) else (values,) * count
 
 
-class _Law:
+class SampledLaw:
     """What all laws share."""
 
     def each(self, field: str, count: int) -> tuple[Any, ...]:
@@ -69,7 +69,7 @@ class _Law:
 
 
 @described
-class PD(_Law):
+class PD(SampledLaw):
     """stiffness (r - q) + damping (r' - v) + feedforward, for every velocity of the controller's joints."""
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
@@ -84,7 +84,7 @@ class PD(_Law):
 
 
 @described
-class PID(_Law):
+class PID(SampledLaw):
     """PD with the integral of r - q, summed up once per period."""
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
@@ -103,7 +103,7 @@ class PID(_Law):
 
 
 @described
-class LinearController(_Law):
+class LinearController(SampledLaw):
     """u = C x + D e + feedforward, then x <- A x + B e: any linear controller, as designed for the sampling period.
 
     e: angles and lengths of the controller's joints minus the reference, then their rates minus its rate."""
@@ -133,7 +133,7 @@ class LinearController(_Law):
 
 
 @described
-class StateFeedback(_Law):
+class StateFeedback(SampledLaw):
     """u = feedforward - gain (x - x0): x all coordinates and velocities of the model, modes too.
 
     x0 is the operating point (q, v), with the reference added to the coordinates and rates of the controller's joints.
