@@ -30,6 +30,7 @@ from pliant.model import (
     normal_laws,
     signals,
 )
+from pliant.model.laws import Law
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
@@ -269,7 +270,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         inner = [one["description"] for one in value.get("anyOf", ()) if "description" in one]
         words = comments.get(key) or next(iter(inner), "")
         properties[key] = {"description": words, **value} if words else value
-    if "law" in properties:
+    if issubclass(cls, Law):
         part = {**part, "required": ["law", *part["required"]]}  # it says which table this is
     return {"description": inspect.cleandoc(cls.__doc__ or ""), **part, "properties": properties}
 
