@@ -324,6 +324,7 @@ OPEN: dict[str, Any] = {
     "load_grid": ("duration",),
     "simulate_many": pliant.simulate,
     "prepare_run": pliant.simulate,
+    "drive_torques": pliant.simulate,
     "PreparedRun": pliant.simulate,
     "make_flexible": pliant.FlexibleLink,
 }

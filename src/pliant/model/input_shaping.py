@@ -80,7 +80,8 @@ def input_shaper(
 
 
 def _as_list(value: Any, name: str) -> list[Any]:
-    values = list(value) if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1 else [value]
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    values = list(plain) if isinstance(plain, (list, tuple)) else [plain]
     if not 1 <= len(values) <= MAX_MODES:
         raise ModelError(f"{name}: {len(values)} modes; give 1 to {MAX_MODES}: a shaper has 2 or 3 impulses for each")
     return values
