@@ -3,6 +3,7 @@
 from pliant.command.loading import load as load, load_grid as load_grid
 from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
+from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
 from pliant.result import Result as Result
 from pliant.errors import (
@@ -37,9 +38,17 @@ from pliant.queries.space_robots import (
 from pliant.queries.equilibrium import equilibrium as equilibrium
 from pliant.linear.linearise import linearise as linearise
 from pliant.linear.state_space import StateSpace as StateSpace
+from pliant.linear.lqr import lqr as lqr
+from pliant.linear.stable_inversion import stable_inversion as stable_inversion, TipTorque as TipTorque
 from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
+from pliant.model.control_laws import (
+    PD as PD,
+    PID as PID,
+    LinearController as LinearController,
+    StateFeedback as StateFeedback,
+)
 from pliant.model.bodies import (
     Body as Body,
     Surface as Surface,
@@ -73,6 +82,7 @@ from pliant.model.flexible import (
     GivenSection as GivenSection,
     TaperedSection as TaperedSection,
 )
+from pliant.model.rigid_twin import rigid_twin as rigid_twin
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
 from pliant.model.denavit_hartenberg import DenavitHartenberg as DenavitHartenberg, DHRow as DHRow
@@ -149,7 +159,9 @@ from pliant.model.signals import (
     Table as Table,
     Sum as Sum,
     Product as Product,
+    delayed as delayed,
 )
+from pliant.model.input_shaping import input_shaper as input_shaper, InputShaper as InputShaper
 from pliant.io.toml import load_model as load_model, save_model as save_model
 
 __version__: str

@@ -20,6 +20,7 @@ import pytest
 import pliant
 from pliant import PliantError
 from pliant.methods import FRICTION_LAWS, NORMAL_LAWS, Method
+from pliant.model.control_laws import SampledLaw
 from pliant.model.laws import Law
 
 
@@ -128,6 +129,22 @@ def whip() -> pliant.Model:
     )
 
 
+def on_rails() -> pliant.Model:
+    """Two masses that nothing moves."""
+    bodies = [pliant.Body(name, 1.0, inertia=(1, 1, 1)) for name in ("one", "two")]
+    joints = [pliant.Joint("first", "prismatic", "one"), pliant.Joint("second", "prismatic", "two")]
+    return pliant.Model("rails", bodies, joints, gravity=(0, 0, 0))
+
+
+def one_link() -> pliant.Model:
+    """A beam that turns freely."""
+    blade = pliant.Beam("blade", 1.0, MATERIAL, SECTION, bending_y=pliant.Bending(1))
+    tip = pliant.Frame("blade", (1.0, 0, 0), name="tip")
+    hub = pliant.Joint("hub", "revolute", "blade", armature=0.1)
+    outputs = [pliant.Output("tip", "tip", "position")]
+    return pliant.Model("link", [blade], [hub], gravity=(0, 0, 0), frames=[tip], outputs=outputs)
+
+
 def space_robot() -> pliant.Model:
     hull = pliant.Body("hull", 10.0, inertia=(1.0, 1.0, 1.0))
     arm = [pliant.Body(name, shape=pliant.Rod(1.0, 0.05), mass=1.0) for name in ("upper", "lower")]
@@ -221,6 +238,23 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Crossing": lambda ready: {"of": "elbow"},
     "Output": lambda ready: {"of": "lower", "quantity": "position"},
     "Controller": lambda ready: {"period": 0.1, "joints": ("elbow",), "function": print},
+    "PD": lambda ready: {"stiffness": 1.0},
+    "PID": lambda ready: {"stiffness": 1.0, "damping": 1.0, "integral": 1.0},
+    "LinearController": lambda ready: {"A": [[0.5]], "B": [[1.0, 1.0]], "C": [[1.0]], "D": [[1.0, 1.0]]},
+    "StateFeedback": lambda ready: {"gain": [[1.0, 1.0]]},
+    "delayed": lambda ready: {"signal": 1.0, "delay": 0.1},
+    "input_shaper": lambda ready: {"kind": "zv", "frequency": 5.0},
+    "InputShaper.shaped": lambda ready: {"signal": 1.0},
+    "InputShaper.residual": lambda ready: {"frequency": 5.0},
+    "drive_torques": lambda ready: {"motion": {"elbow": 0.1}, "duration": 0.01},
+    "lqr": lambda ready: {"model": on_rails(), "joints": ["first", "second"], "period": 0.01, "q": [0.0, 0.0]},
+    "stable_inversion": lambda ready: {
+        "model": one_link(),
+        "joint": "hub",
+        "output": "tip.y",
+        "motion": pliant.Cycloid(0.0, 0.1, 0.01),
+        "duration": 0.1,
+    },
     "Surface": lambda ready: {"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0)], "faces": [(0, 1, 2)]},
     "Frame": lambda ready: {"body": "lower"},
     "PointMass": lambda ready: {"x": 0.5},
@@ -296,11 +330,12 @@ OPEN: dict[str, Any] = {
     "load_grid": ("duration",),
     "simulate_many": pliant.simulate,
     "prepare_run": pliant.simulate,
+    "drive_torques": pliant.simulate,
     "PreparedRun": pliant.simulate,
     "make_flexible": pliant.FlexibleLink,
 }
 # made by pliant, not by its users: they hold what they are given
-HOLDERS = {"Result", "Runs", "StateSpace", "Modes"}
+HOLDERS = {"Result", "Runs", "StateSpace", "Modes", "InputShaper", "TipTorque"}
 
 
 def law_numbers(law: type[Law]) -> dict[str, Any]:
@@ -332,7 +367,8 @@ def public_calls() -> Iterator[str]:
         if name not in HOLDERS:
             yield name
         # what methods do with kernels is between them and the engine; laws have what their family has
-        if inspect.isclass(thing) and not issubclass(thing, Method) and not (issubclass(thing, Law) and thing.name):
+        is_law = inspect.isclass(thing) and issubclass(thing, Law) and thing.name
+        if inspect.isclass(thing) and not issubclass(thing, (Method, SampledLaw)) and not is_law:
             for method, function in inspect.getmembers(thing, inspect.isfunction):
                 if not method.startswith("_") and len(inspect.signature(function).parameters) > 1:
                     yield f"{name}.{method}"
@@ -349,6 +385,7 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
         "Joint": ready.arm.joints[0],
         "Limit": pliant.Limit(-1.0, 1.0),
         "Friction": pliant.Friction("coulomb", 0.3),
+        "InputShaper": pliant.input_shaper("zv", 5.0),
     }
     if name == "Result.report":
         return pliant.simulate(ready.arm).report  # a page with beams takes a second

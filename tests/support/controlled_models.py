@@ -5,17 +5,17 @@ from pliant import Body, Controller, Frame, Joint, Model, Output, Rod
 MASS, PERIOD = 2.0, 0.1
 
 
-def slider(law, start=(1.0, 0.3), **options):
+def slider(function, start=(1.0, 0.3), **options):
     """A double integrator: one mass on a rail without friction or gravity."""
     return Model(
         "slider", gravity=(0, 0, 0), bodies=(Body("mass", MASS, inertia=(1, 1, 1)),),
         joints=(Joint("rail", "prismatic", "mass", q0=start[0], v0=start[1]),),
-        controllers=(Controller("servo", **{"period": PERIOD, "joints": ("rail",), "function": law} | options),),
+        controllers=(Controller("servo", **{"period": PERIOD, "joints": ("rail",), "function": function} | options),),
     )  # fmt: skip
 
 
-def two_joints(law, **options):
-    options = {"period": 0.01, "joints": ("shoulder", "elbow"), "function": law} | options
+def two_joints(function, **options):
+    options = {"period": 0.01, "joints": ("shoulder", "elbow"), "function": function} | options
     return Model(
         "arm", gravity=(0, -9.81, 0),
         bodies=(Body("upper", 1.0, shape=Rod(0.5)), Body("lower", 1.0, shape=Rod(0.4))),

@@ -179,6 +179,7 @@ MODULES = (
     "stewart",
     "canadarm",
     "one_link_collision",
+    "slew",
 )
 
 

@@ -108,7 +108,7 @@ class Prepared:
         self.model = model
         self.packed = packed or pack(model)
         self.system = self.packed.system
-        self.work: Work = new_work(self.system, self.packed.n_inputs)
+        self.work: Work = new_work(self.system, self.packed.n_inputs, self.packed.control_size)
         self._pinned = Pinned(self.system), Pinned(self.work)
         self.refs = self._pinned[0].ref, self._pinned[1].ref  # what kernels take for system and work
         self._no_reaction = self.work.no_reaction

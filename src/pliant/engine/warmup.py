@@ -24,6 +24,7 @@ HALVES = (
             "rows_response",
             "jacobians",
             "shift",
+            "control",
             "closures.constraint_check",
             "closures.springs",
             "closures.reduced",

@@ -23,6 +23,7 @@ from pliant.model import (
     attitudes,
     bodies,
     contacts,
+    control_laws,
     denavit_hartenberg,
     flexible,
     friction_laws,
@@ -33,6 +34,7 @@ from pliant.model import (
     transmissions,
 )
 from pliant.model.denavit_hartenberg import DenavitHartenberg
+from pliant.model.laws import Law
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
 from pliant.model.signals import Constant
@@ -195,7 +197,8 @@ def save_model(described: Model, path: str | os.PathLike[str]) -> None:
     if not isinstance(described, Model):
         raise ModelError(f"save_model: {quoted(described)} is no Model; give a pliant.Model")
     named = tuple(
-        dataclasses.replace(controller, function=source_of(controller, path)) for controller in described.controllers
+        dataclasses.replace(each, function=source_of(each, path)) if each.law is None else each
+        for each in described.controllers
     )
     if named:
         described = dataclasses.replace(described, controllers=named)
@@ -291,6 +294,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         joints,
         transmissions,
         denavit_hartenberg,
+        control_laws,
         contacts,
         normal_laws,
         friction_laws,
@@ -307,7 +311,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         inner = [one["description"] for one in value.get("anyOf", ()) if "description" in one]
         words = comments.get(key) or next(iter(inner), "")
         properties[key] = {"description": words, **value} if words else value
-    if "law" in properties:
+    if issubclass(cls, Law):
         part = {**part, "required": ["law", *part["required"]]}  # it says which table this is
     return {"description": inspect.cleandoc(cls.__doc__ or ""), **part, "properties": properties}
 

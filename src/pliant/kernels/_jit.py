@@ -254,6 +254,9 @@ STEPPER = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 # interpolant(system, work, memory, t, h) -> Status: fills memory.dense for the step just made.
 INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 
+# control(system, work, t, y, is_first) -> when it is due next [s]: samples controllers at t, holds what has arrived.
+CONTROL = Contract(REAL(SYSTEM, WORK, REAL, VECTOR, INTEGER))
+
 # shift(system, q, w, q_new) -> Status: q moved along constant velocities w for unit time.
 SHIFT = Contract(INTEGER(SYSTEM, VECTOR, VECTOR, VECTOR), is_entered=True)
 

@@ -17,8 +17,8 @@ call_acceleration = ACCELERATION.call
 @kernel(STATE)
 def prepare(system, work, t, q, v):
     """Everything a formulation finds ready in work."""
-    if len(system.signals) > 0:
-        evaluate_signals(system, work, t)
+    if system.world[0].n_acting > 0:
+        evaluate_signals(system, work, t, system.world[0].n_acting)
     move(system, work, q, v)
     if system.world[0].needs_placement or work.run[0].n_touching > 0:
         place(system, work)
@@ -28,7 +28,7 @@ def prepare(system, work, t, q, v):
 @kernel
 def impose_motion(system, work, t, q, v):
     """Put prescribed coordinates on their signals: they never drift."""
-    evaluate_signals(system, work, t)
+    evaluate_signals(system, work, t, system.world[0].n_acting)
     for j in range(len(system.dofs)):
         dof = system.dofs[j]
         if dof.motion >= 0:

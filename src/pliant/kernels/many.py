@@ -67,7 +67,7 @@ def many_equations(function, system, work, q, v, M, h):
 def sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts):
     """Where the run from every row ends. stop[0] ends the run that is on its way at its next pause, and those to come.
 
-    Only for memories that record no rows and await no samples."""
+    Only for memories that record no rows and await no Python controllers."""
     n_q, n_v = q0.shape[1], v0.shape[1]
     stepping, y = memory.stepping[0], memory.y
     for i in range(len(q0)):

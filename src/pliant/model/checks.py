@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
 from pliant.model.contact_points import contact_points
+from pliant.model.control_laws import StateFeedback
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.friction_laws import Friction
 from pliant.model.messages import closest, listed, refuse
@@ -18,6 +19,7 @@ from pliant.model.mobility import mobility_problems
 from pliant.model.tree import find_frame, stays_in_plane
 
 if TYPE_CHECKING:
+    from pliant.model.control import Controller
     from pliant.model.joints import Joint
     from pliant.model.model import Model, Output
 
@@ -380,6 +382,24 @@ def _controller_problems(model: Model) -> Iterator[str]:
         if isinstance(controller.limit, tuple) and len(controller.limit) != count:
             values = f"{len(controller.limit)} values for {count} commands"
             yield f"{where}: limit has {values}; give one, or one per command"
+        if controller.law is not None:
+            yield from _law_problems(model, controller, count)
+
+
+def _law_problems(model: Model, controller: Controller, count: int) -> Iterator[str]:
+    """Laws need coordinates whose rates are velocities: of the controller's joints, or of all."""
+    law, where = controller.law, f"controller '{controller.name}'"
+    assert law is not None
+    is_whole = isinstance(law, StateFeedback)
+    for link in model.links:
+        if not link.joint.row.has_plain_rates and (is_whole or link.joint.name in controller.joints):
+            yield (
+                f"{where}: the law {law.kind} cannot take joint '{link.joint.name}', whose velocities are no "
+                "rates of coordinates; give a Python function"
+            )
+            return
+    n_state = len(model.coordinates) + len(model.velocities)
+    yield from (f"{where}: {problem}" for problem in law.problems(count, n_state))
 
 
 Check = Callable[["Model"], Iterator[str]]

@@ -1,4 +1,4 @@
-"""Controllers of a robot: Python functions with the imperfections of a real loop around them."""
+"""Controllers of a robot: laws or Python functions with the imperfections of a real loop around them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from pliant.model.control_laws import AnyControlLaw, Bounds
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import ONE_OR_EACH, Name, NonNegative, Positive, described
+from pliant.model.quantities import Name, NonNegative, Positive, described
 
 
 def _is_function(value: Any) -> Any:
@@ -23,17 +24,16 @@ ControlFunction = Annotated[
     Annotated[Callable[[float, Any], Any] | str, BeforeValidator(_is_function)],
     WithJsonSchema({"type": "string", "pattern": r"^[^:]+\.py:[A-Za-z_]\w*$"}),
 ]
-# one for all commands, or one per commanded velocity
-Bounds = Annotated[
-    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+
+
+MAX_DELAY = 10_000  # periods that a command of a law may be on its way
 
 
 @described
 class Controller:
-    """Python code called every `period` seconds; what it returns is held until the next call (zero-order hold).
+    """Commands motors every `period` seconds; a command is held until the next (zero-order hold).
 
+    By a law, which is compiled: law=PD(200.0, 8.0, reference=Cycloid(0.0, 1.0)). Or by Python code:
     function(t, measured) -> one motor torque per velocity of `joints`, in their order, or a dictionary by joint.
     measured.q, measured.v are the state; measured["elbow"] is (q, v) of one joint. In files: "file.py:function".
     What is measured: noise first, then rounding to the steps of the sensor. What is said: rounding, then limits."""
@@ -41,7 +41,8 @@ class Controller:
     name: Name  # of the controller
     period: Positive  # between calls [s]
     joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
-    function: ControlFunction  # in a file: "file.py:function", looked up beside the model file
+    function: ControlFunction | None = None  # in a file: "file.py:function", looked up beside the model file
+    law: AnyControlLaw | None = None  # in place of a function
     delay: NonNegative = 0.0  # from the measurement until the command acts [s]
     counts: Positive | None = None  # of an encoder per revolution: steps of measured angles
     resolution: Positive | None = None  # steps of measured lengths [m]
@@ -63,6 +64,12 @@ class Controller:
 
 
 def _problems(controller: Controller) -> Iterator[str]:
+    if controller.law is not None and controller.delay > MAX_DELAY * controller.period:
+        yield f"delay {controller.delay:g} s is more than {MAX_DELAY} periods; give a shorter one, or a longer period"
+    if controller.function is None and controller.law is None:
+        yield "neither a function nor a law; give one of them"
+    if controller.function is not None and controller.law is not None:
+        yield "both a function and a law; give one of them"
     if controller.rates == "differences" and (controller.rate_noise or controller.rate_resolution):
         yield (
             'rate_noise and rate_resolution have no effect with rates = "differences", which takes rates from measured '

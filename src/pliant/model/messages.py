@@ -18,6 +18,7 @@ ADVICE = {
     "float_type": "give a number",
     "greater_than": "give a number above {gt:g}",
     "greater_than_equal": "give {ge:g} or more",
+    "less_than": "give a number below {lt:g}",
     "less_than_equal": "give {le:g} or less",
     "too_short": "give at least {min_length}",
     "tuple_type": "give a list",

@@ -156,7 +156,7 @@ class Model:
     keep: tuple[str, ...] = ()  # joints whose start stays as given while loops are closed
     crossings: tuple[Crossing, ...] = ()  # events to locate
     outputs: tuple[Output, ...] = ()  # quantities to record
-    controllers: tuple[Controller, ...] = ()  # Python functions that command motors
+    controllers: tuple[Controller, ...] = ()  # laws or Python functions that command motors
     duration: Positive | None = None  # of a run, unless simulate says otherwise [s]
     run: RunTable = FrozenTable()  # other options of a run, unless simulate says otherwise
 
@@ -226,6 +226,11 @@ class Model:
     def is_stiffened(self) -> bool:
         """Whether some beam has a geometric stiffness that takes two solves."""
         return any(beam.is_stiffened for beam in self.beams)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether some controller is a Python function."""
+        return any(controller.law is None for controller in self.controllers)
 
     @property
     def q0(self) -> NDArray[np.float64]:

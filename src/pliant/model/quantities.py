@@ -110,6 +110,21 @@ def worded(made: Any) -> Any:
     return made
 
 
+def argument_of(kind: Any, name: str) -> Callable[[Any], Any]:
+    """A function that checks an argument of a call as a field of this type is checked."""
+    adapter = pydantic.TypeAdapter(kind)
+
+    def checked(value: Any) -> Any:
+        try:
+            return adapter.validate_python(_plain(value))
+        except pydantic.ValidationError as error:
+            raise ModelError(explain(error, name, value)) from None
+        except ValueError as error:
+            raise ModelError(f"{name}: {error}") from None
+
+    return checked
+
+
 def _title(cls: type, given: dict[str, Any]) -> str:
     """How messages call it: joint 'elbow', roll-pitch-yaw."""
     if hasattr(cls, "_title"):

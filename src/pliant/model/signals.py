@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import BeforeValidator, Field
 
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import Angle, Number, described, worded
+from pliant.model.quantities import Angle, Number, argument_of, described, worded
 
 
 class _Algebra:
@@ -223,3 +225,25 @@ def tables_in(signal: Any) -> tuple[Table, ...]:
         return (signal,)
     parts = getattr(signal, "terms", ()) or getattr(signal, "factors", ())
     return tuple(table for part in parts for table in tables_in(part))
+
+
+def delayed(signal: Any, delay: float) -> Any:
+    """The same signal, `delay` seconds later (earlier, if negative)."""
+    return _shifted(checked_signal(signal), checked_delay(delay))
+
+
+checked_signal: Callable[[Any], Any] = argument_of(Signal, "signal")
+checked_delay: Callable[[Any], float] = argument_of(Number, "delay")
+
+
+def _shifted(signal: Any, delay: float) -> Any:
+    shift = {name: getattr(signal, name) + delay for name in ("time", "start", "end") if hasattr(signal, name)}
+    if isinstance(signal, Sine):
+        shift = {"phase": signal.phase - signal.omega * delay}
+    elif isinstance(signal, Table):
+        shift = {"times": tuple(time + delay for time in signal.times)}
+    elif isinstance(signal, Sum):
+        shift = {"terms": tuple(_shifted(term, delay) for term in signal.terms)}
+    elif isinstance(signal, Product):
+        shift = {"factors": tuple(_shifted(factor, delay) for factor in signal.factors)}
+    return dataclasses.replace(signal, **shift)

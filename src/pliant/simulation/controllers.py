@@ -19,13 +19,13 @@ from pliant.model.control import Controller
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.results.outputs import recorded_outputs
+from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     from pliant.engine.prepared import Prepared
 
 Array = NDArray[np.float64]
-SAME_INSTANT = 1e-9  # [s] between sampling instants
 
 
 # --- what a controller sees -----------------------------------------------------------------------------------
@@ -110,17 +110,22 @@ class Sampler:
     def __init__(self, handle: Prepared) -> None:
         self.model, self._handle = handle.model, handle
         self.inputs: Array = handle.work.inputs
-        self.inputs[:] = 0.0
-        self.sensors = [Sensors(self.model, controller) for controller in self.model.controllers]
-        self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self.model.controllers]
-        self._counts = [0] * len(self.model.controllers)  # how often each has measured
+        firsts = np.cumsum([0, *(sum(self._widths(each).values()) for each in self.model.controllers)])
+        # those with a law are sampled by kernels/control.py
+        self._own = [(each, int(first)) for each, first in zip(self.model.controllers, firsts[:-1], strict=True)]
+        self._own = [(each, first) for each, first in self._own if each.law is None]
+        for controller, first in self._own:
+            self.inputs[first : first + sum(self._widths(controller).values())] = 0.0
+        self.sensors = [Sensors(self.model, controller) for controller, _ in self._own]
+        self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self._own]
+        self._counts = [0] * len(self._own)  # how often each has measured
 
     def instant(self, t: float, y: Array) -> None:
         """Measure and ask where it is due at t; hold the commands that have arrived. Two instants that differ by
         rounding are one."""
         n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
-        y, arrived, first = y.copy(), self.inputs.copy(), 0
-        for k, (controller, sensors) in enumerate(zip(self.model.controllers, self.sensors, strict=True)):
+        y, arrived = y.copy(), self.inputs.copy()
+        for k, ((controller, first), sensors) in enumerate(zip(self._own, self.sensors, strict=True)):
             widths, waiting = self._widths(controller), self._waiting[k]
             count = sum(widths.values())
             if self._counts[k] * controller.period <= t + SAME_INSTANT:
@@ -130,13 +135,12 @@ class Sampler:
                 waiting.append((t + controller.delay, said))
             while waiting and waiting[0][0] <= t + SAME_INSTANT:
                 arrived[first : first + count] = waiting.popleft()[1]
-            first += count
         # only now, so that all controllers of an instant see the same
         self.inputs[:] = arrived
 
     def next_instant(self) -> float:
         """When something is measured, or a command arrives, next [s]; inf: never."""
-        measured = (n * controller.period for n, controller in zip(self._counts, self.model.controllers, strict=True))
+        measured = (n * controller.period for n, (controller, _) in zip(self._counts, self._own, strict=True))
         arriving = (waiting[0][0] for waiting in self._waiting if waiting)
         return min((*measured, *arriving), default=np.inf)
 

@@ -106,8 +106,8 @@ def simulate_many(
     reported, keep_results = heard(progress), as_flag(keep_results, "keep_results")
     ends = _check(each, settings)
     work = _Work(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
-    has_controllers = any(model.controllers for model in each)
-    work.share_out(1 if threads is None and has_controllers else thread_count(threads), reported)
+    calls_python = any(model.calls_python for model in each)
+    work.share_out(1 if threads is None and calls_python else thread_count(threads), reported)
     return work.runs()
 
 
@@ -250,7 +250,7 @@ class _Work:
 
     def _run_to_end(self, part: range, run: PreparedRun) -> None:
         good = [i for i in part if self._can_start(i, run)] if run.has_phase else list(part)
-        if run.handle.model.controllers or run.handle.model.loops:
+        if run.handle.model.calls_python or run.handle.model.loops:
             for i in good:
                 status, self.reasons[i] = run.attempt(self.q0[i], self.v0[i], self._watch)
                 stepping = run.memory.stepping[0]

@@ -13,7 +13,7 @@ from pliant.methods.integrators import INTEGRATORS, Integrator
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.model.signals import tables_in
-from pliant.simulation.controllers import SAME_INSTANT
+from pliant.system.control_tables import SAME_INSTANT
 
 MAX_ROWS = 10_000_000
 # of what a run keeps in memory: a row becomes columns, energies, outputs and files
@@ -52,7 +52,7 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
             )
     _check_tables(model, float(options["duration"]))
     for controller in model.controllers:
-        if not callable(controller.function):
+        if controller.law is None and not callable(controller.function):
             raise ModelError(
                 f"controller {controller.name!r}: function {controller.function!r} is text, which only model files "
                 "resolve; give the Python function itself"

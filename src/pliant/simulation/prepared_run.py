@@ -50,7 +50,7 @@ class PreparedRun:
         self._stepping, self._stepping0 = as_bytes(self.memory.stepping), as_bytes(self._start)
         self._n_q, self._n_v = len(start[0]), len(start[1])
         self._is_running = False
-        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.controllers
+        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.calls_python
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of."""
@@ -124,13 +124,15 @@ class PreparedRun:
     def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
         """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
 
-        Not for models with controllers or loops."""
+        Not for models with Python controllers or loops."""
         from pliant.kernels import _jit, events, many
         from pliant.kernels.integrators import advance
 
         model, n_q = self.handle.model, self._n_q
-        if model.controllers or model.loops:
-            raise ModelError(f"sweep: model {model.name!r} has controllers or loops; use end, one start at a time")
+        if model.calls_python or model.loops:
+            raise ModelError(
+                f"sweep: model {model.name!r} has Python controllers or loops; use end, one start at a time"
+            )
         q0 = as_table(q0, model.coordinates, "q0")
         v0 = as_table(v0, model.velocities, "v0", len(q0))
         if not isinstance(stop, np.ndarray) or stop.dtype != np.int64 or stop.shape != (1,):

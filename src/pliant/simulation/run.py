@@ -162,6 +162,10 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
     calls.derivative = _jit.address(dynamics.derivative)
     calls.events, calls.switch = _jit.address(events.event_functions), _jit.address(events.switch)
     calls.decide_friction = _jit.address(stick_or_slip.decide_friction) if len(handle.work.stick) else 0
+    if len(handle.system.controllers):
+        from pliant.kernels import control
+
+        calls.control = _jit.address(control.control)
     if integrator.coefficients is not None:
         from pliant.kernels import shift
 
@@ -218,7 +222,8 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
             watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
-        samples=[0.0] if model.controllers else [],  # only the next: advance_to_end fills in the one after it
+        samples=[0.0] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
+        has_laws=len(system.controllers) > 0,
         quaternions=[four.start for four in model.quaternions],
         unknowns=find_unknowns(system, len(packed.state_scales)),
     )
@@ -235,7 +240,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
     status: what an earlier entry said."""
     handle = run.handle
     stepping, sampler = run.memory.stepping[0], Sampler(handle)
-    samples = run.memory.samples  # the next one, if there are controllers
+    samples = run.memory.samples  # the next one, if there are Python controllers
     samples[:] = sampler.next_instant()
     phase = [run.memory.stepping.t.copy()], [handle.work.phase[None, :].copy()]
     recorded, reported = Recorded(run.allowed_memory, bool(stepping.wants_dense), *phase), time.perf_counter()

@@ -58,6 +58,7 @@ STEPPING = np.dtype(
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
         ("sample", np.int64),  # next row of samples
+        ("t_control", np.float64),  # when the controllers with a law are due next, inf: never [s]
         ("h_made", np.float64),  # [s] length of the step being made
         ("target", np.int64),  # event on which the step ends, -1: none
         ("target_direction", np.int64),  # +1 rising, -1 falling
@@ -247,12 +248,14 @@ def new_memory(
     *,
     boundaries: Sequence[float] | Array = (),
     samples: Sequence[float] | Array = (),
+    has_laws: bool = False,
     quaternions: Sequence[int] | NDArray[np.int64] = (),
     unknowns: Unknowns | None = None,
 ) -> Memory:
     """A Memory ready for integrators/advance.py, at y and the first time of the span [s].
 
     boundaries: kinks of signals; samples: instants of Python controllers; both in any order, repetitions allowed.
+    has_laws: there are controllers with a law, which work.calls.control samples.
     quaternions: first index in y of each. unknowns: of implicit methods; default: all components that are controlled,
     no pairs."""
     _check(scheme, sizes, options)
@@ -265,6 +268,7 @@ def new_memory(
     for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches"):
         stepping[name] = getattr(options, name)
     stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
+    stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
     stepping.simultaneous, stepping.safety = SIMULTANEOUS, SAFETY
     _put_method(stepping, scheme)

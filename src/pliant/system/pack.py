@@ -17,6 +17,8 @@ from pliant.model.tree import Link, find_frame, kept_velocities, model_size, mot
 from pliant.system import tables
 from pliant.system.contact_rows import NO_ROWS, ContactRows
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
+from pliant.system.control_rows import ControlRows
+from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
 from pliant.system.loop_tables import CONSTRAINT, LOOP
@@ -37,6 +39,7 @@ class Packed:
     system: System
     breakpoints: NDArray[np.float64]  # kinks of all signals [s]
     n_inputs: int
+    control_size: int  # entries of work.control
     event_names: tuple[str, ...]
     outputs: Any  # OUTPUT rows
     frame_rows: dict[str, int]  # row of every named frame and body
@@ -64,6 +67,8 @@ def pack(model: Model) -> Packed:
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
     events, event_names = _events(model, limits, transmissions, frame_rows, touching)
+    n_acting = len(signals.rows)
+    controlled = ControlRows(model, inputs, signals)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     carriers = {
         i: flexible.section(link.parent, link.joint_frame.position[0]) for i, link in _on_beams(model, flexible)
@@ -74,7 +79,7 @@ def pack(model: Model) -> Packed:
         frame_table[k].point = point_rows[key]
     bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in carriers.items()})
     system = System(
-        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z),
+        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting),
         bodies=bodies,
         flexes=flexes,
         points=points,
@@ -90,6 +95,10 @@ def pack(model: Model) -> Packed:
         loops=_fill(rows(len(closed.loops), LOOP), closed.loops),
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
+        controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
+        commands=_fill(rows(len(controlled.commands), COMMAND), controlled.commands),
+        feedback=_fill(rows(len(controlled.feedback), FEEDBACK), controlled.feedback),
+        encoders=_fill(rows(len(controlled.encoders), ENCODER), controlled.encoders),
         quadratures=np.array(quadratures, np.int64),
         links=np.array(signals.links, np.int64),
         pool=np.array(signals.pool, np.float64),
@@ -100,6 +109,7 @@ def pack(model: Model) -> Packed:
         system,
         np.array(sorted(signals.kinks)),
         len(inputs),
+        controlled.size,
         event_names,
         _outputs(model, frame_rows, touching),
         frame_rows,
@@ -391,10 +401,11 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, is_damped: bo
     return [int(kind) for kind, does in occurs.items() if does]
 
 
-def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int) -> Any:
+def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int, n_acting: int) -> Any:
     world = rows(1, tables.WORLD)
     row = world[0]
     row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), n_z
+    row.n_acting = n_acting
     row.has_plain_rates = len(model.quaternions) == 0
     row.has_joint_forces = any(
         np.any(column)

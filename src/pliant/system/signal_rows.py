@@ -74,6 +74,14 @@ class SignalRows:
             return len(self.rows) - 1
         return self.add(signal)
 
+    def add_sampled(self, signal: Any) -> int:
+        """Like add, of a signal that is looked at only at sampling instants: steps need not end at its kinks. To be
+        called after all signals that act at any time."""
+        kinks = set(self.kinks)
+        row = self.add(signal)
+        self.kinks = kinks
+        return row
+
     def _table_row(self, signal: Table) -> dict[str, Any]:
         from scipy.interpolate import CubicSpline  # only models with tables pay for this import
 

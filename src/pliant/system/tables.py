@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
+from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.loop_tables import CONSTRAINT, LOOP
 
 
@@ -314,6 +315,7 @@ WORLD = np.dtype(
         ("n_q", np.int64),
         ("n_v", np.int64),
         ("n_z", np.int64),
+        ("n_acting", np.int64),  # signals that act at any time; those that only controllers look at follow
         ("has_plain_rates", np.int64),  # qdot = v throughout
         ("has_joint_forces", np.int64),  # springs, dampers, motors, limits, prescribed motion: any
         ("has_prescribed", np.int64),  # some motion is prescribed
@@ -348,9 +350,13 @@ class System(NamedTuple):
     loops: Any  # closed loops
     constraints: Any  # their scalar constraints
     events: Any
+    controllers: Any  # those with a law
+    commands: Any  # of these controllers
+    feedback: Any  # what their laws look at
+    encoders: Any  # what their sensors measure
     quadratures: Any  # int64: which work column each of the first z is; those of contacts follow, then friction states
     links: Any  # int64: signal rows of sums and products
-    pool: Any  # float64: cubic tables
+    pool: Any  # float64: cubic tables, matrices of control laws
     shapes: Any  # float64: shape integrals and values
 
 
@@ -378,6 +384,10 @@ def empty_system() -> System:
         loops=rows(0, LOOP),
         constraints=rows(0, CONSTRAINT),
         events=rows(0, EVENT),
+        controllers=rows(0, CONTROLLER),
+        commands=rows(0, COMMAND),
+        feedback=rows(0, FEEDBACK),
+        encoders=rows(0, ENCODER),
         quadratures=np.zeros(0, np.int64),
         links=np.zeros(0, np.int64),
         pool=np.zeros(0, np.float64),

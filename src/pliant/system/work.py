@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHASE
+from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.formulation_work import with_scratch
 from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
 from pliant.system.tables import Power, System, rows
@@ -104,6 +105,7 @@ CALLS = np.dtype(
         ("switch", np.int64),  # SWITCH
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
+        ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
     ],
     align=True,
 )
@@ -220,6 +222,8 @@ class Work(NamedTuple):
     partition_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     previous_orders: Any
     inputs: Any  # held commands of the controllers [N, N m]
+    controllers: Any  # those with a law; this and the next filled by kernels/control.py
+    control: Any  # float64: states, measurements and commands on their way, laid out by CONTROLLER
     power: Any  # one per Power member [W]; filled by gather.py, DRIVE (of prescribed motion) by dynamics.py
     qdot: Any  # (n_q) and (n_v): for event functions and outputs
     vdot: Any
@@ -250,7 +254,7 @@ def _max_sticking(system: System) -> int:
     return width * sum(can) + sum(bool(system.frictions[row.friction].sticks) for row in system.joint_frictions)
 
 
-def new_work(system: System, n_inputs: int = 0) -> Work:
+def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_flanks = 2 * int(np.sum(system.transmissions.phase >= 0))
     n_phases = len(system.limits) + n_flanks + len(system.contacts) + len(system.joint_frictions)
@@ -307,6 +311,8 @@ def new_work(system: System, n_inputs: int = 0) -> Work:
         partition_pivots=np.zeros(m, np.int64),
         previous_orders=np.zeros(m + n_v, np.int64),
         inputs=np.zeros(n_inputs),
+        controllers=rows(len(system.controllers), CONTROLLER_WORK),
+        control=np.zeros(control_size),
         power=np.zeros(len(Power)),
         qdot=np.zeros(int(system.world[0].n_q)),
         vdot=np.zeros(n_v),

@@ -110,10 +110,10 @@ def elementary(signal, x, pool, t, segment):
 
 
 @kernel
-def evaluate_signals(system, work, t):
-    """Fill work.signals; parts stand before the sums and products made of them."""
+def evaluate_signals(system, work, t, count):
+    """Fill the first rows of work.signals; parts stand before the sums and products made of them."""
     segment = work.run[0].segment
-    for i in range(len(system.signals)):
+    for i in range(count):
         signal, x = system.signals[i], work.signals[i]
         if signal.kind == SignalKind.SUM:
             s, s1, s2 = 0.0, 0.0, 0.0

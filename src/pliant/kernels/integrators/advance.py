@@ -1,10 +1,10 @@
 """Advancing time: the resumable integration of all methods. Knows no robot, no method.
 
 It returns with a Status; called again it goes on exactly where it was. Steps end on boundaries (kinks of signals),
-samples (Python controllers), events and t_end.
+samples (controllers), events and t_end.
 """
 
-from pliant.kernels._jit import ADVANCE, SWITCH, kernel, routine
+from pliant.kernels._jit import ADVANCE, CONTROL, SWITCH, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import MAX_ROTATION
@@ -21,9 +21,12 @@ from pliant.kernels.integrators.step_control import (
     step_past_dead_point,
     step_to,
 )
+from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.status import Status
 
-call_switch = SWITCH.call  # numba sees it as a name of this module
+# numba sees the callers as names of this module
+call_switch = SWITCH.call
+call_control = CONTROL.call
 
 OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUFFER_FULL), int(Status.SAMPLE)
 PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
@@ -124,6 +127,16 @@ def begin(system, work, memory):
 
 
 @routine
+def sample_controllers(system, work, memory):
+    """Let the controllers with a law act at t."""
+    stepping = memory.stepping[0]
+    args = (system, work, stepping.t, memory.y, 1 - stepping.has_begun)
+    stepping.t_control = call_control(work.calls[0].control, args)
+    stepping.made_jump = 1
+    record_inputs(stepping, work.inputs, memory.rows)
+
+
+@routine
 def reason_to_return(memory, last_step):
     """What is due for Python before the next step; OK: nothing."""
     stepping = memory.stepping[0]
@@ -132,7 +145,8 @@ def reason_to_return(memory, last_step):
     while stepping.boundary < memory.boundaries.shape[0] and memory.boundaries[stepping.boundary] <= stepping.t:
         stepping.boundary += 1
         stepping.made_jump = 1
-    if stepping.sample < memory.samples.shape[0] and memory.samples[stepping.sample] <= stepping.t < stepping.t_end:
+    has_sample = stepping.sample < memory.samples.shape[0] and stepping.t < stepping.t_end
+    if has_sample and memory.samples[stepping.sample] <= stepping.t + SAME_INSTANT:
         stepping.sample += 1
         stepping.made_jump = 1
         stepping.is_awaiting = 1
@@ -158,6 +172,8 @@ def advance(system, work, memory):
         record_inputs(stepping, work.inputs, memory.rows)
     last_step = stepping.n_steps + stepping.budget
     while True:
+        if stepping.t_control <= stepping.t + SAME_INSTANT and stepping.t < stepping.t_end:
+            sample_controllers(system, work, memory)
         status = reason_to_return(memory, last_step)
         if status == OK and stepping.made_jump == 1:
             status = restart(system, work, memory)

@@ -36,7 +36,7 @@ def weighted_norm(x, y, atol, rtol):
 @routine
 def next_stop(stepping, boundaries, samples):
     """The time beyond which no step may go: the next kink of a signal, sample, or the end."""
-    stop = stepping.t_end
+    stop = min(stepping.t_end, stepping.t_control)
     if stepping.boundary < boundaries.shape[0]:
         stop = min(stop, boundaries[stepping.boundary])
     if stepping.sample < samples.shape[0]:

@@ -1,0 +1,184 @@
+"""Control laws as data: evaluated at the sampling instants by compiled code, so that runs with them need no Python.
+
+Every law is linear in discrete time, with e the measured coordinates and rates minus their reference:
+
+    u = feedforward + C x + D e,    x <- A x + B e, at most `bounds` in size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, Tag
+
+from pliant.model.messages import listed, shown
+from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Positive, described
+from pliant.model.signals import Constant, Signal
+
+Array = NDArray[np.float64]
+
+# one for all commands, or one per commanded velocity
+Gains = Annotated[
+    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
+    ONE_OR_EACH,
+]
+Bounds = Annotated[
+    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
+    ONE_OR_EACH,
+]
+Signals = Annotated[
+    Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
+    ONE_OR_EACH,
+]
+Rows = Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
+ZERO = Constant(0.0)
+
+
+class Matrices(NamedTuple):
+    """A law as compiled code takes it."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    start: Array  # x at t = 0
+    bounds: Array  # largest size of every x
+
+
+def one_per_command(values: Any, count: int) -> tuple[Any, ...]:
+    """Of a parameter that may be one for all."""
+    return tuple(values) if isinstance(values, tuple) else (values,) * count
+
+
+class SampledLaw:
+    """What all laws share."""
+
+    def each(self, field: str, count: int) -> tuple[Any, ...]:
+        """A parameter per command."""
+        return one_per_command(getattr(self, field), count)
+
+    def problems(self, n_commands: int, n_state: int) -> Iterator[str]:
+        """What does not fit a controller of so many commands, in a model of so many coordinates and velocities."""
+        for field in ("stiffness", "damping", "integral", "windup", "reference", "feedforward"):
+            values = getattr(self, field, None)
+            if isinstance(values, tuple) and len(values) != n_commands:
+                counts = f"{len(values)} values for {n_commands} commands"
+                yield f"law.{field} has {counts}; give one, or one per command"
+
+
+@described
+class PD(SampledLaw):
+    """stiffness (r - q) + damping (r' - v) + feedforward, for every velocity of the controller's joints."""
+
+    stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
+    damping: Gains = 0.0  # torque per angular velocity, force per speed [N m s/rad, N s/m]
+    reference: Signals = ZERO  # r: where the joints shall be [rad, m]; its rate is r'
+    feedforward: Signals = ZERO  # added to the command [N m, N]
+    kind: Literal["pd"] = "pd"  # of law
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        gains = np.hstack([np.diag(self.each("stiffness", count)), np.diag(self.each("damping", count))])
+        return _static(-gains)
+
+
+@described
+class PID(SampledLaw):
+    """PD with the integral of r - q, summed up once per period."""
+
+    stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
+    damping: Gains  # torque per angular velocity, force per speed [N m s/rad, N s/m]
+    integral: Gains  # torque per angle and second, force per length and second [N m/(rad s), N/(m s)]
+    windup: Bounds | None = None  # largest part of the command that comes from the integral [N m, N]
+    reference: Signals = ZERO  # r: where the joints shall be [rad, m]; its rate is r'
+    feedforward: Signals = ZERO  # added to the command [N m, N]
+    kind: Literal["pid"] = "pid"  # of law
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        gains = np.hstack([np.diag(self.each("stiffness", count)), np.diag(self.each("damping", count))])
+        sums = np.hstack([np.diag(self.each("integral", count)) * period, np.zeros((count, count))])
+        bounds = np.full(count, np.inf) if self.windup is None else np.array(self.each("windup", count))
+        return Matrices(np.eye(count), -sums, np.eye(count), -gains, np.zeros(count), bounds)
+
+
+@described
+class LinearController(SampledLaw):
+    """u = C x + D e + feedforward, then x <- A x + B e: any linear controller, as designed for the sampling period.
+
+    e: angles and lengths of the controller's joints minus the reference, then their rates minus its rate."""
+
+    A: Rows  # one row per controller state
+    B: Rows  # one row per controller state, one column per e
+    C: Rows  # one row per command, one column per controller state
+    D: Rows  # one row per command, one column per e [N m/rad, N m s/rad, N/m, N s/m]
+    start: tuple[Number, ...] = ()  # x at t = 0; left out: zeros
+    reference: Signals = ZERO  # where the joints shall be [rad, m]
+    feedforward: Signals = ZERO  # added to the command [N m, N]
+    kind: Literal["linear"] = "linear"  # of law
+
+    def problems(self, n_commands: int, n_state: int) -> Iterator[str]:
+        yield from super().problems(n_commands, n_state)
+        n = len(self.A)
+        shapes = {"A": (n, n), "B": (n, 2 * n_commands), "C": (n_commands, n), "D": (n_commands, 2 * n_commands)}
+        for name, shape in shapes.items():
+            yield from _shape_problems(f"law.{name}", getattr(self, name), shape)
+        if self.start and len(self.start) != n:
+            yield f"law.start has {len(self.start)} values for {n} states; give one per row of A"
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        A, B, C, D = (np.array(rows, float) for rows in (self.A, self.B, self.C, self.D))
+        start = np.array(self.start, float) if self.start else np.zeros(len(A))
+        return Matrices(A, B, C, D, start, np.full(len(A), np.inf))
+
+
+@described
+class StateFeedback(SampledLaw):
+    """u = feedforward - gain (x - x0): x all coordinates and velocities of the model, modes too.
+
+    x0 is the operating point (q, v), with the reference added to the coordinates and rates of the controller's joints.
+    pliant.lqr finds a gain."""
+
+    gain: Rows  # one row per command, one column per coordinate and then per velocity of the model
+    q: tuple[Number, ...] = ()  # coordinates of the operating point; left out: zeros
+    v: tuple[Number, ...] = ()  # velocities of the operating point; left out: zeros
+    reference: Signals = ZERO  # added to the operating point of the joints [rad, m]
+    feedforward: Signals = ZERO  # added to the command: what holds the operating point [N m, N]
+    kind: Literal["state-feedback"] = "state-feedback"  # of law
+
+    def problems(self, n_commands: int, n_state: int) -> Iterator[str]:
+        yield from super().problems(n_commands, n_state)
+        yield from _shape_problems("law.gain", self.gain, (n_commands, n_state))
+        for name, values in (("q", self.q), ("v", self.v)):
+            if values and len(values) != n_state // 2:
+                yield f"law.{name} has {len(values)} values; the model has {n_state // 2}: give all, or leave it out"
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        return _static(-np.array(self.gain, float))
+
+
+def _static(D: Array) -> Matrices:
+    """A law without states."""
+    none = np.zeros(0)
+    return Matrices(np.zeros((0, 0)), np.zeros((0, D.shape[1])), np.zeros((len(D), 0)), D, none, none)
+
+
+def _shape_problems(where: str, rows: tuple[tuple[float, ...], ...], shape: tuple[int, int]) -> Iterator[str]:
+    widths = {len(row) for row in rows}
+    if len(rows) != shape[0] or widths != {shape[1]}:
+        found = f"{len(rows)} rows of {'/'.join(map(str, sorted(widths)))} numbers"
+        yield f"{where}: {found} found; give {shape[0]} rows of {shape[1]}"
+
+
+CONTROL_LAWS = (PD, PID, LinearController, StateFeedback)
+
+
+def _as_law(value: Any) -> Any:
+    kinds = listed(law.kind for law in CONTROL_LAWS)
+    if isinstance(value, CONTROL_LAWS) or (isinstance(value, dict) and "kind" in value):
+        return value
+    raise ValueError(f"{shown(value)} is no control law; give a law (in a file: a table with kind = one of {kinds})")
+
+
+ControlLaw = PD | PID | LinearController | StateFeedback
+AnyControlLaw = Annotated[ControlLaw, Field(discriminator="kind"), BeforeValidator(_as_law)]
