@@ -54,6 +54,11 @@ def _pin7(q: Array, v: Array) -> tuple[Timer, Array]:
     return timer, np.array(pin.aba(model, data, q, v, tau))
 
 
+def pin7() -> Timer:
+    """The yardstick: one call of pinocchio.aba from Python on arm7."""
+    return _pin7(*(rows[0] for rows in models.random_states(models.arm7(), 1)))[0]
+
+
 def _against_pin7(
     who: str, timer: Timer, count: int, state: tuple[Array, Array], vdot: Array, goal: float
 ) -> list[Figure]:
@@ -163,13 +168,15 @@ def _flat(each: dict[str, float], note: str) -> list[Figure]:
     return [*figures, Figure("largest over least", ratio=spread, goal=1.3)]
 
 
-def right_hand_side(model: Model, q: Array, v: Array) -> tuple[Callable[[int], Array], Prepared]:
+def right_hand_side(
+    model: Model, q: Array, v: Array, formulation: str = "auto"
+) -> tuple[Callable[[int], Array], Prepared]:
     """evaluate(times): the right-hand side that integrators call, at one state, so many times; returns ydot.
 
     The phase (which points touch) is the one that follows from the state."""
     from pliant.kernels import _jit, dynamics, repeat
 
-    handle = Prepared(model)
+    handle = Prepared(model, formulation)
     handle.forward_dynamics(q, v)  # sets the phase
     enter, derivative = _jit.entry(repeat.repeat_derivative), _jit.address(dynamics.derivative)
     y = np.concatenate([q, v, np.zeros(handle.system.world[0].n_z)])
@@ -185,15 +192,18 @@ def right_hand_side(model: Model, q: Array, v: Array) -> tuple[Callable[[int], A
 
 
 def cost_per_link(say: Say) -> list[Figure]:
-    jobs = {}
-    for n in LINKS:
-        say(f"{n} links")
-        model = models.flexible_chain(n, MODES)
-        evaluate, _ = right_hand_side(model, *models.small_state(model))
-        jobs[n] = job(partial(evaluate, LOOP // n))
-    best = measure({f"n = {n}": timer for n, timer in jobs.items()})
-    each = {f"n = {n}": best[f"n = {n}"] / (LOOP // n * n) for n in LINKS}
-    return _flat(each, f"per link of {MODES} modes and evaluation")
+    figures = []
+    for formulation in ("articulated", "denoc"):
+        jobs = {}
+        for n in LINKS:
+            say(f"{formulation}, {n} links")
+            model = models.flexible_chain(n, MODES)
+            evaluate, _ = right_hand_side(model, *models.small_state(model), formulation=formulation)
+            jobs[n] = job(partial(evaluate, LOOP // n))
+        best = measure({f"n = {n}": timer for n, timer in jobs.items()})
+        each = {f"{formulation}, n = {n}": best[f"n = {n}"] / (LOOP // n * n) for n in LINKS}
+        figures += _flat(each, f"per link of {MODES} modes and evaluation")
+    return figures
 
 
 def falling_rhs(say: Say) -> list[Figure]:
@@ -202,9 +212,8 @@ def falling_rhs(say: Say) -> list[Figure]:
     states = {"in flight": models.small_state(model), "two points touch": models.landing_state(model)}
     runs = {who: right_hand_side(model, *state)[0] for who, state in states.items()}
     timers = {who: job(partial(evaluate, LOOP)) for who, evaluate in runs.items()}
-    arm = models.arm7()
     try:
-        yardstick, _ = _pin7(*(rows[0] for rows in models.random_states(arm, 1)))
+        yardstick = pin7()
     except peers.MissingPeerError as error:
         best = measure(timers)
         return [*(Figure(who, best[who] / LOOP) for who in runs), missing("pinocchio.aba", error)]

@@ -15,6 +15,7 @@ from pliant.engine.prepared import NOTHING, Prepared
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_writable
 from pliant_benchmarks import models, peers
+from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
 from pliant_benchmarks.runs import bounce3, chain3, chain10, falling_chain, flex3
@@ -47,6 +48,15 @@ LINES = (
     Line("cost_per_link", "the same per link of 3 modes, 5 .. 40 links", "flat within 30 %", cost_per_link),
     Line(
         "falling_chain", "falling-chain, 1.5 s, instants before 1.06 s to 1e-9 s", "SciPy + numpy / 200", falling_chain
+    ),
+    Line(
+        "canadarm_rhs",
+        "right-hand side of canadarm, 22 velocities, inside a compiled loop",
+        "<= 1.8 pin7",
+        canadarm_rhs,
+    ),
+    Line(
+        "canadarm_run", "its fall and impact, 0.7 s, rtol 1e-8", "SciPy DOP853 on the same equations / 20", canadarm_run
     ),
     Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn (h = .2 ms, 3 x 4) / 10", flex3),
     Line(
