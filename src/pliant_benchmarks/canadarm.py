@@ -20,7 +20,7 @@ from pliant_benchmarks.figures import Figure, Say, missing
 from pliant_benchmarks.models import Array, small_state
 from pliant_benchmarks.timing import job, measure
 
-TOLERANCE = {"rtol": 1e-8, "atol": 1e-10}
+TOLERANCE: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
 DURATION = 0.7  # [s]
 PATIENCE = 2  # runs of SciPy: the least counts
 
@@ -55,7 +55,7 @@ def canadarm_run(say: Say) -> list[Figure]:
     run.end()
     say("pliant")
     ours = measure({"pliant": job(run.end)}, rounds=5)["pliant"]
-    wanted = run.end()[0]
+    wanted = np.concatenate(run.end())
     try:
         integrate = _scipy_run(model)
     except ImportError as error:
@@ -66,7 +66,7 @@ def canadarm_run(say: Say) -> list[Figure]:
         begun = time.process_time()
         found = integrate()
         times.append(time.process_time() - begun)
-    difference = float(np.max(np.abs(found - np.concatenate(wanted))))
+    difference = float(np.max(np.abs(found - wanted)))
     return [
         Figure("pliant", ours),
         Figure("SciPy DOP853", min(times), min(times) / ours, 20.0, is_least=True, error=difference),
@@ -85,7 +85,7 @@ def _scipy_run(model: Model) -> Callable[[], Array]:
         return np.concatenate([y[n:], handle.forward_dynamics(y[:n], y[n:])])
 
     def gap(t: float, y: Array) -> float:
-        return float(normal @ frame_placement(model, y[:n], point)[1]) - offset
+        return float(normal @ frame_placement(model, y[:n], point)[1] - offset)
 
     gap.terminal = True  # type: ignore[attr-defined]
 
