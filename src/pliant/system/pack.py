@@ -78,6 +78,10 @@ def pack(model: Model) -> Packed:
     for k, key in sections.items():
         frame_table[k].point = point_rows[key]
     bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in carriers.items()})
+    contacts = _fill(rows(len(touching.contacts), CONTACT), touching.contacts)
+    loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
+    acting = [*loads.frame, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
+    _mark_leaves(bodies, dofs, {int(frame_table[k].body) for k in acting})
     system = System(
         world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting),
         bodies=bodies,
@@ -89,10 +93,10 @@ def pack(model: Model) -> Packed:
         loads=loads,
         limits=limits,
         transmissions=transmissions,
-        contacts=_fill(rows(len(touching.contacts), CONTACT), touching.contacts),
+        contacts=contacts,
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
         joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
-        loops=_fill(rows(len(closed.loops), LOOP), closed.loops),
+        loops=loops,
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
         controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
@@ -163,10 +167,18 @@ def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, carriers: dict[int,
             t = flexible.tables[i]
             row.mass, row.c, row.J = t.mass, t.c0, (t.J0 + t.Jr)[UPPER]
         _place_joint(row, link.joint_frame.matrix, joint)
-    last_child = {link.parent: i for i, link in enumerate(model.links)}
-    for i, row in enumerate(bodies):
-        row.is_leaf, row.is_last_child = i not in last_child, last_child[int(row.parent)] == i
     return bodies
+
+
+def _mark_leaves(bodies: Any, dofs: Any, pushed: set[int]) -> None:
+    """is_rotor, and is_leaf and is_last_child, which do not count rotors. pushed: bodies that forces act on."""
+    carried = {int(row.parent) for row in bodies} | pushed
+    for i, row in enumerate(bodies):
+        is_bare = row.n_v == 1 and row.flex < 0 and not (row.mass or np.any(row.J) or row.is_prescribed)
+        row.is_rotor = is_bare and i not in carried and dofs[row.v].armature > 0
+    last_child = {int(row.parent): i for i, row in enumerate(bodies) if not row.is_rotor}
+    for i, row in enumerate(bodies):
+        row.is_leaf, row.is_last_child = i not in last_child, last_child.get(int(row.parent)) == i
 
 
 def joint_axis(joint: Joint) -> NDArray[np.float64]:

@@ -99,6 +99,9 @@ BODY = np.dtype(
         ("point", np.int64),  # row in points: the section of a flexible parent that carries the joint, -1 = none
         ("is_leaf", np.int64),  # no body hangs on it
         ("is_last_child", np.int64),  # the last of its parent's children, so the first met on the way inward
+        # 1: a leaf with no inertia but its armature, and nothing that acts on it (motor's side of a flexible joint): it
+        # moves by itself, and articulated bodies leave it out; neither is_leaf nor is_last_child count it
+        ("is_rotor", np.int64),
         ("is_prescribed", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint

@@ -24,7 +24,13 @@ from pliant.kernels.algebra.vec3 import (
     vec,
 )
 from pliant.kernels.flexible.sections import accelerate_sections
-from pliant.kernels.formulations.articulated_joints import eliminate_joint, solve_joint
+from pliant.kernels.formulations.articulated_joints import (
+    ZERO_MAT,
+    ZERO_SYM,
+    eliminate_joint,
+    eliminate_rotor,
+    solve_joint,
+)
 from pliant.kernels.formulations.articulated_modes import (
     add_to_modes,
     eliminate_modes,
@@ -107,6 +113,13 @@ def sweep_inward(system, work, keeps_all):
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
+        if body.is_rotor:
+            if keeps_all:
+                put_articulated_inertia(scratch, ZERO_SYM, ZERO_MAT, ZERO_SYM, ZERO, ZERO)
+            if not eliminate_rotor(work.dofs[body.v], scratch):
+                work.run[0].body = i
+                return False
+            continue
         zv, zw = vec(x.zv), vec(x.zw)
         if body.is_prescribed:
             zv, zw = add_prescribed(work, body, x, zv, zw)

@@ -16,7 +16,7 @@ from pliant.kernels.algebra.sym3 import (
     upper_solve,
 )
 from pliant.kernels.algebra.vec3 import add, dot, mul, mul_t, put, scale, sub, vec
-from pliant.kernels.kinematics.joints import subspace_column
+from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.pivot import invert_pivot
 from pliant.system.tables import JointKind
 
@@ -91,6 +91,17 @@ def eliminate_revolute(work, body, scratch, A, B, C, pf, pn):
     pivot = dot(axis, Uw) + dof.armature
     t = dof.tau - dot(axis, pn)
     return eliminate_column(dof, scratch, 0, Uv, Uw, pivot, t, A, B, C, pf, pn)
+
+
+@kernel
+def eliminate_rotor(dof, scratch):
+    """(A4) of a body without inertia but its armature; False if that is not positive."""
+    put(scratch.Uv, ZERO)
+    put(scratch.Uw, ZERO)
+    is_ok, inverse = invert_pivot(dof, dof.armature)
+    scratch.inverse_pivot[0] = inverse
+    scratch.t[0] = dof.tau
+    return is_ok
 
 
 @kernel

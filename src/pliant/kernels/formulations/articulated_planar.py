@@ -5,6 +5,7 @@ p = (px, py, n). In the scratch row they are the entries of the spatial blocks t
 Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.formulations.articulated_joints import eliminate_rotor
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.pivot import invert_pivot
 
@@ -97,6 +98,11 @@ def sweep_inward(system, work):
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
+        if body.is_rotor:
+            if not eliminate_rotor(work.dofs[body.v], scratch):
+                work.run[0].body = i
+                return False
+            continue
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
         I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
         if body.is_prescribed:
