@@ -178,6 +178,17 @@ def test_work_of_the_motor_is_in_the_energy_balance():
     assert result.audit["energy_residual"] < 1e-8
 
 
+@pytest.mark.parametrize("limit", [None, 3.0])
+def test_a_law_that_runs_away_is_named(limit):
+    """States that grow to inf - inf: no limit hides it."""
+    law = LinearController(((1e30, -1e30), (1e30, 1e30)), ((1.0, 0), (0.5, 0)), ((1.0, 1.0),), ((0.0, 0.0),))
+    result = pliant.simulate(slider(None, law=law, limit=limit), 5.0)
+    assert result.status == "failed"
+    assert "not finite" in result.reason
+    if limit is not None:
+        assert "'rail.command' is not finite, the law of its controller runs away" in result.reason
+
+
 def test_implicit_integrators_sample_too():
     model = two_joints(None, law=PD(30.0, 3.0, reference=0.5), delay=0.012)
     explicit, implicit = (pliant.simulate(model, 0.3, integrator=name) for name in ("dop853", "radau"))
