@@ -96,9 +96,7 @@ def model_html(model: Model) -> str:
         _image(start_picture(model), f"{model.name} at its start"),
         _block("Bodies and joints", _table(("body", "kind", "mass [kg]", "joint", "", "on"), links), is_open=True),
         _block("Contacts", _table(("contact", "normal law", "friction", "points"), contacts), is_open=True),
-        _block(
-            "Controllers", _table(("controller", "law", "period [s]", "delay [s]", "joints"), controllers), is_open=True
-        ),
+        _block("Controllers", _table(heads, controllers), is_open=True),
         _block("Outputs", _table(("output", "quantity", "of"), outputs)),
     ]
     return _page(parts)
