@@ -301,6 +301,20 @@ assert abs(result.v[-1, 0] - 2.0 / 3.0 * (1.0 - np.exp(-3.0))) < 1e-9
 """)
 
 
+def test_a_control_law(package):
+    package.before("model/control_laws.py", "CONTROL_LAWS: ", sketch("class RateControl(SampledLaw)") + "\n\n")
+    package.replace("model/control_laws.py", "(PD, PID, ", "(PD, RateControl, PID, ")
+    package.replace("model/control_laws.py", "ControlLaw = PD | ", "ControlLaw = PD | RateControl | ")
+    package.run("""
+from dataclasses import replace
+
+servo = {"name": "servo", "period": 0.01, "joints": ["hinge"], "law": {"kind": "rate", "gain": 2.0, "reference": 0.3}}
+model = replace(pendulum, controllers=(Controller(**servo),))
+result = simulate(model, 0.05)
+assert abs(result.inputs[-1, 0] + 2.0 * result.at(0.04)[1][0]) < 1e-9, result.inputs
+""")
+
+
 def test_a_force_law_of_joints(package):
     package.before("model/joints.py", "armature: ", sketch("drag: Each"), 4)
     package.replace("model/joints.py", '"damping", "armature", "gear")', '"damping", "drag", "armature", "gear")')

@@ -114,13 +114,17 @@ def test_unwritable_cache_warns_once_and_still_works(tmp_path):
 
 SCENARIO = """
 import pliant
+from controlled_models import two_joints
 from zoo import ZOO, supporting
 
 def show(*words_and_numbers):
     *words, numbers = words_and_numbers
     print(*words, *(float(x).hex() for x in numbers))
 
-for name, model in ZOO.items():
+law = pliant.PID(10.0, 1.0, 5.0, windup=0.01, reference=pliant.Cycloid(0.0, 0.04, after=0.1))
+loop = {"period": 0.001, "delay": 0.0015, "counts": 4096, "noise": 1e-3, "rate_noise": 0.01, "limit": 20.0}
+servo = two_joints(None, law=law, **loop)
+for name, model in {**ZOO, "servo": servo}.items():
     for row in supporting(model):
         show(name, row, pliant.forward_dynamics(model, model.q0, model.v0, formulation=row))
     result = pliant.simulate(model, 0.005, rtol=1e-6)

@@ -7,6 +7,7 @@ from scipy.linalg import expm
 
 import pliant
 from pliant import Chirp, Constant, Cycloid, ModelError, Ramp, Sine, Step, Table, delayed, input_shaper
+from pliant.model.signals import SIGNAL_KINDS
 
 OMEGA, ZETA = 7.0, 0.03
 
@@ -87,6 +88,10 @@ SIGNALS = {
     "table": Table((0.1, 0.4, 0.6, 0.9), (0.0, 1.0, -1.0, 2.0), ends="clamped"),
     "sum of products": 2.0 * Sine(omega=3.0) * Cycloid(0.2, 0.7) + 0.5,
 }
+
+
+def test_every_kind_of_signal_is_tried():
+    assert {signal.kind for signal in SIGNALS.values()} | {"product"} == {kind.kind for kind in SIGNAL_KINDS}
 
 
 def followed(signal, times):

@@ -91,7 +91,8 @@ def test_linear_controller_is_its_recursion():
 def blade(**options):
     beam = Beam("blade", 1.0, Material(7e10, 2700.0), Rectangle(0.004, 0.03), bending_y=Bending(2))
     controller = Controller("servo", **{"period": 0.005, "joints": ("hinge",)} | options)
-    return Model("blade", [beam], [Joint("hinge", "revolute", "blade")], gravity=(0, 0, 0), controllers=[controller])
+    hinge = Joint("hinge", "revolute", "blade", armature=0.02)
+    return Model("blade", [beam], [hinge], gravity=(0, 0, 0), controllers=[controller])
 
 
 def test_state_feedback_sees_the_modes_too():
@@ -178,6 +179,17 @@ def test_work_of_the_motor_is_in_the_energy_balance():
     assert result.audit["energy_residual"] < 1e-8
 
 
+@pytest.mark.parametrize("limit", [None, 3.0])
+def test_a_law_that_runs_away_is_named(limit):
+    """States that grow to inf - inf: no limit hides it."""
+    law = LinearController(((1e30, -1e30), (1e30, 1e30)), ((1.0, 0), (0.5, 0)), ((1.0, 1.0),), ((0.0, 0.0),))
+    result = pliant.simulate(slider(None, law=law, limit=limit), 5.0)
+    assert result.status == "failed"
+    assert "not finite" in result.reason
+    if limit is not None:
+        assert "'rail.command' is not finite, the law of its controller runs away" in result.reason
+
+
 def test_implicit_integrators_sample_too():
     model = two_joints(None, law=PD(30.0, 3.0, reference=0.5), delay=0.012)
     explicit, implicit = (pliant.simulate(model, 0.3, integrator=name) for name in ("dop853", "radau"))
@@ -223,3 +235,46 @@ def test_laws_refuse_joints_whose_velocities_are_no_rates():
     ball = Model("ball", [pliant.Body("b", 1.0, inertia=(1, 1, 1))], [Joint("j", "spherical", "b")])
     with pytest.raises(ModelError, match="'j', whose velocities are no rates of coordinates; give a Python function"):
         replace(ball, controllers=(Controller("c", PERIOD, ("j",), law=PD(1.0)),))
+
+
+def crank(**control):
+    """A closed loop whose motor has a servo."""
+    model = pliant.load("four-bar")
+    name = model.links[0].joint.name
+    joints = [replace(joint, motor=None, motion=None) if joint.name == name else joint for joint in model.joints]
+    controller = Controller("servo", 0.005, (name,), **control, delay=0.002)
+    return replace(model, joints=joints, controllers=(controller,)), name
+
+
+def test_laws_hold_closed_loops_too():
+    first = pliant.assemble(crank(law=PD(1.0))[0])[0][0]
+
+    def law(t, measured):
+        angle, rate = measured[crank(law=PD(1.0))[1]]
+        return 30.0 * (first + 0.2 - angle) - 2.0 * rate
+
+    found = [
+        pliant.simulate(crank(**control)[0], 0.2)
+        for control in ({"function": law}, {"law": PD(30.0, 2.0, reference=first + 0.2)})
+    ]
+    same(*found)
+
+
+def test_laws_and_contacts_share_a_run():
+    """A blade under a servo strikes a floor: events between samples, samples between events."""
+
+    def model(**control):
+        floor = pliant.Contact(
+            "floor", pliant.NormalLaw("hertz", 1e5), pliant.Plane(normal=(0, 1, 0), offset=-0.002), points=("tip",)
+        )
+        return replace(
+            blade(**control), gravity=(0, -9.81, 0), contacts=(floor,),
+            frames=(pliant.Frame("blade", (1.0, 0, 0), name="tip"),),
+        )  # fmt: skip
+
+    def law(t, measured):
+        return -8.0 * (measured["hinge"][0] + 0.1) - 0.5 * measured["hinge"][1]
+
+    found = [pliant.simulate(model(**control), 0.15) for control in ({"function": law}, {"law": PD(8.0, 0.5, -0.1)})]
+    assert len(found[0].contacts) > 0
+    same(*found)

@@ -44,7 +44,7 @@ SETTINGS = {
     "young": Setting(7.0e10, "Young's modulus", "Pa", low=1.0),
     "density": Setting(2700.0, "of the arm", "kg/m^3", low=1e-6),
     "modes": Setting(3, "of bending", low=1, high=12),
-    "damping_ratio": Setting(0.005, "of the first mode of the bare arm", low=0.0, high=0.5),
+    "damping_ratio": Setting(0.005, "of every mode of the bare arm", low=0.0, high=0.5),
     "hub_inertia": Setting(0.05, "of the motor at the joint", "kg m^2", low=0.0),
     "stiffness": Setting(400.0, "of the servo", "N m/rad", low=1e-6),
     "damping": Setting(20.0, "of the servo", "N m s/rad", low=0.0),
@@ -249,7 +249,7 @@ def _over_payloads(
     said = ", ".join(f"{kind} {worst[kind]:.0%}" for kind in SHAPERS[1:])
     text = (
         f"The shapers are made for {settings['design_payload']:g} kg. Of the vibration without shaping they leave at "
-        f"worst, over all payloads: {said}. The longer the shaper, the less it minds another payload."
+        f"worst, over all payloads: {said}. The robust ones, zvd and ei, mind another payload less."
     )
     named = {f"{kind}_worst": worst[kind] for kind in SHAPERS[1:]}
     columns = ("payload [kg]", *(f"{kind} [mm]" for kind in SHAPERS))

@@ -7,7 +7,7 @@ Every law is linear in discrete time, with e the measured coordinates and rates 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,14 +55,16 @@ def one_per_command(values: Any, count: int) -> tuple[Any, ...]:
 class SampledLaw:
     """What all laws share."""
 
+    per_command: ClassVar[tuple[str, ...]] = ("reference", "feedforward")  # parameters: one for all, or one each
+
     def each(self, field: str, count: int) -> tuple[Any, ...]:
         """A parameter per command."""
         return one_per_command(getattr(self, field), count)
 
     def problems(self, n_commands: int, n_state: int) -> Iterator[str]:
         """What does not fit a controller of so many commands, in a model of so many coordinates and velocities."""
-        for field in ("stiffness", "damping", "integral", "windup", "reference", "feedforward"):
-            values = getattr(self, field, None)
+        for field in self.per_command:
+            values = getattr(self, field)
             if isinstance(values, tuple) and len(values) != n_commands:
                 counts = f"{len(values)} values for {n_commands} commands"
                 yield f"law.{field} has {counts}; give one, or one per command"
@@ -71,6 +73,8 @@ class SampledLaw:
 @described
 class PD(SampledLaw):
     """stiffness (r - q) + damping (r' - v) + feedforward, for every velocity of the controller's joints."""
+
+    per_command: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "reference", "feedforward")
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
     damping: Gains = 0.0  # torque per angular velocity, force per speed [N m s/rad, N s/m]
@@ -86,6 +90,8 @@ class PD(SampledLaw):
 @described
 class PID(SampledLaw):
     """PD with the integral of r - q, summed up once per period."""
+
+    per_command: ClassVar[tuple[str, ...]] = (*PD.per_command, "integral", "windup")
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
     damping: Gains  # torque per angular velocity, force per speed [N m s/rad, N s/m]
@@ -170,7 +176,7 @@ def _shape_problems(where: str, rows: tuple[tuple[float, ...], ...], shape: tupl
         yield f"{where}: {found} found; give {shape[0]} rows of {shape[1]}"
 
 
-CONTROL_LAWS = (PD, PID, LinearController, StateFeedback)
+CONTROL_LAWS: tuple[Any, ...] = (PD, PID, LinearController, StateFeedback)
 
 
 def _as_law(value: Any) -> Any:

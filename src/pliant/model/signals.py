@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import BeforeValidator, Field
 
+from pliant.errors import ModelError
 from pliant.model.messages import listed, shown
 from pliant.model.quantities import Angle, Number, argument_of, described, worded
 
@@ -237,8 +238,11 @@ checked_delay: Callable[[Any], float] = argument_of(Number, "delay")
 
 
 def _shifted(signal: Any, delay: float) -> Any:
-    shift = {name: getattr(signal, name) + delay for name in ("time", "start", "end") if hasattr(signal, name)}
-    if isinstance(signal, Sine):
+    if isinstance(signal, Constant):
+        return signal
+    if isinstance(signal, (Step, Ramp, Cycloid, Chirp)):
+        shift = {name: getattr(signal, name) + delay for name in ("time", "start", "end") if hasattr(signal, name)}
+    elif isinstance(signal, Sine):
         shift = {"phase": signal.phase - signal.omega * delay}
     elif isinstance(signal, Table):
         shift = {"times": tuple(time + delay for time in signal.times)}
@@ -246,4 +250,6 @@ def _shifted(signal: Any, delay: float) -> Any:
         shift = {"terms": tuple(_shifted(term, delay) for term in signal.terms)}
     elif isinstance(signal, Product):
         shift = {"factors": tuple(_shifted(factor, delay) for factor in signal.factors)}
+    else:
+        raise ModelError(f"signal: a {signal.kind} cannot be delayed; give another kind")
     return dataclasses.replace(signal, **shift)

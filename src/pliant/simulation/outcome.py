@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pliant.engine.prepared import Prepared
 from pliant.errors import failure_advice
 from pliant.mechanisms.assembly import singular_loop
+from pliant.model.columns import command_columns
 from pliant.results.recording import Event
 from pliant.system.status import Status
 
@@ -45,7 +46,19 @@ def failure_reason(
         name = singular_loop(handle, start, end)
         if name is not None:
             return failure_advice(Status.SINGULAR_LOOP, t, name)
+    command = runaway_command(handle) if status in BREAKDOWNS else None
+    if command is not None:
+        return (
+            f"at t = {t:.9g} s: {command!r} is not finite, the law of its controller runs away; look at its gains and "
+            "its own states (a windup limits those of a PID)"
+        )
     return failure_advice(status, t, failed_item(handle, status, events, target))
+
+
+def runaway_command(handle: Prepared) -> str | None:
+    """A held command that is no number."""
+    bad = np.flatnonzero(~np.isfinite(handle.work.inputs))
+    return command_columns(handle.model)[bad[0]].name if len(bad) else None
 
 
 def failed_item(handle: Prepared, status: Status, events: tuple[Event, ...], target: int) -> str:

@@ -75,8 +75,16 @@ def model_html(model: Model) -> str:
         for contact in model.contacts
     ]
     controllers = [
-        (each.name, f"{each.period:g}", f"{each.delay:g}", ", ".join(each.joints)) for each in model.controllers
+        (
+            each.name,
+            each.law.kind if each.law else "Python",
+            f"{each.period:g}",
+            f"{each.delay:g}",
+            ", ".join(each.joints),
+        )
+        for each in model.controllers
     ]
+    heads = ("controller", "law", "period [s]", "delay [s]", "joints")
     outputs = [(output.name, output.quantity, output.of) for output in model.outputs]
     n_v = len(model.velocities)
     gravity = ", ".join(f"{value:g}" for value in model.gravity)
@@ -87,7 +95,7 @@ def model_html(model: Model) -> str:
         _image(start_picture(model), f"{model.name} at its start"),
         _block("Bodies and joints", _table(("body", "kind", "mass [kg]", "joint", "", "on"), links), is_open=True),
         _block("Contacts", _table(("contact", "normal law", "friction", "points"), contacts), is_open=True),
-        _block("Controllers", _table(("controller", "period [s]", "delay [s]", "joints"), controllers), is_open=True),
+        _block("Controllers", _table(heads, controllers), is_open=True),
         _block("Outputs", _table(("output", "quantity", "of"), outputs)),
     ]
     return _page(parts)
