@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.prepared import Prepared
-from pliant.errors import ModelError, SimulationError
+from pliant.errors import AccuracyWarning, ModelError, SimulationError
 from pliant.mechanisms.assembly import assemble
 from pliant.methods import FORMULATIONS
 from pliant.model.model import Model
@@ -114,16 +115,18 @@ def agreement(model: Model, duration: float | None = None) -> Agreement:
 
 def _run(model: Model, duration: float, formulation: str, n_steps: int | None) -> Result:
     """Rows on a grid, by steps of error control or by n_steps equal ones."""
-    result = simulate(
-        model,
-        duration,
-        formulation=formulation,
-        integrator="dop853",
-        closure="multipliers" if model.loops else None,
-        rtol=RTOL,
-        step=duration / n_steps if n_steps else None,
-        sample=duration / N_STATES,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # runs are compared, not judged
+        result = simulate(
+            model,
+            duration,
+            formulation=formulation,
+            integrator="dop853",
+            closure="multipliers" if model.loops else None,
+            rtol=RTOL,
+            step=duration / n_steps if n_steps else None,
+            sample=duration / N_STATES,
+        )
     if not result.is_ok:
         raise SimulationError(f"{model.name}, formulation {formulation}: the run failed {result.reason}")
     return result
