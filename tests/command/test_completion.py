@@ -49,6 +49,9 @@ def test_keys_of_the_case_come_with_their_default_or_each_choice():
     assert bash("pliant run falling-chain --set rto") == ["rtol=1e-08"]
     assert bash("pliant lab contact --set friction_l") == ["friction_laws=all"]
     assert "ends=cf" in bash("pliant modes --set ")
+    # which takes no options of the run
+    assert bash("pliant compare two-link-arm --set rto") == [""]
+    assert "force=0.1" in bash("pliant compare two-link-arm --set ")
     assert bash("pliant run robot.urdf --set base") == [f"base={word}" for word in ("fixed", "planar", "floating")]
 
 

@@ -49,8 +49,8 @@ def test_wrong_motion_is_found(monkeypatch):
     """A run whose end is off by a millionth of its change."""
     usual = room._run
 
-    def disturbed(model, duration, formulation, n_steps):
-        result = usual(model, duration, formulation, n_steps)
+    def disturbed(model, duration, formulation, *rest):
+        result = usual(model, duration, formulation, *rest)
         if formulation == "lagrange":
             result.q[-1] += 1e-6 * (result.q[-1] - result.q[0])
         return result
@@ -59,6 +59,22 @@ def test_wrong_motion_is_found(monkeypatch):
     found = agreement(ZOO["pendulum"])
     assert found.failures == (f"pendulum: lagrange differs from articulated by {found.worst.motion:.1e} in motion",)
     assert found.worst.motion == pytest.approx(1e-6, rel=0.1)
+
+
+def test_where_nothing_moves_the_table_says_so():
+    model = pliant.load("two-link-arm", force=0.0)
+    found = agreement(model, 0.02)
+    assert found.is_at_rest
+    assert {row[-1] for row in found.table()} == {"at rest"}
+    assert not agreement(pliant.load("two-link-arm"), 0.02).is_at_rest
+
+
+def test_motion_through_impacts_may_differ_as_much_as_a_moved_start_makes_it():
+    """Equal steps that are too long for the contact are shortened."""
+    found = agreement(pliant.load("falling-chain"), 0.5)
+    assert found.failures == ()
+    assert 1e-13 < found.sensitivity < 1e-8
+    assert found.worst.motion < 1e-8
 
 
 def test_accelerations_may_differ_as_the_condition_of_the_mass_matrix_allows():
@@ -100,5 +116,5 @@ def test_mistakes_are_found_before_anything_runs(tmp_path):
 def test_a_run_that_fails_says_so(monkeypatch):
     usual = room.simulate
     monkeypatch.setattr(room, "simulate", lambda *given, **rest: usual(*given, **rest, max_steps=3))
-    with pytest.raises(SimulationError, match="pendulum, formulation articulated: the run failed"):
+    with pytest.raises(SimulationError, match="pendulum: the run with formulation articulated failed"):
         agreement(ZOO["pendulum"])

@@ -48,7 +48,8 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
     from pliant.command.job import RUN_SETTINGS
 
     # an option without its value, as --set is here, leaves the words before it unread
-    words = [str(context.params.get("case_or_file") or ""), *context.params.get("cases_or_files", ()), *context.args]
+    given = context.params.get("case_or_file"), *(context.params.get("cases_or_files") or ())
+    words = [*(str(word or "") for word in given), *context.args]
     case = next((all_cases()[word] for word in words if word in all_cases()), None)
     own = dict(_assignments(case.settings)) if case else {}
     if case is None and not any(word.endswith(".toml") for word in words):
