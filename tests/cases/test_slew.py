@@ -5,6 +5,7 @@ import pytest
 
 import pliant
 from pliant.cases import slew
+from pliant.command.job import prepare_job
 
 
 def run(**settings):
@@ -51,6 +52,13 @@ def test_vibration_without_shaping_is_that_of_one_mode():
     crossings = t[1:][np.diff(np.sign(error)) != 0]
     # large angles and the delay of the servo shift it a little
     assert np.diff(crossings).mean() == pytest.approx(half_period, rel=0.01)
+
+
+def test_the_command_says_that_it_compiles_before_a_shaper_is_made(tmp_path):
+    for kind, count in (("none", 0), ("zv", 1)):
+        calls = []
+        prepare_job("slew", {"shaping": kind}, tmp_path, compile_first=lambda calls=calls: calls.append(1))
+        assert len(calls) == count
 
 
 def test_several_runs_are_compared():

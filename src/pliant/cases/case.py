@@ -118,6 +118,8 @@ class Case:
     picture: Callable[[dict[str, Any]], tuple[float | None, float | None]] = lambda settings: (None, None)
     # keys (also of the run) that do nothing with these settings, and why
     unused: Callable[[dict[str, Any]], Mapping[str, str]] = lambda settings: {}
+    # whether building the model needs compiled kernels, so that a command says beforehand that it compiles
+    needs_kernels: Callable[[dict[str, Any]], bool] = lambda settings: False
     # several runs in place of one, by label; the first is the one that result.nc holds
     variants: Callable[[dict[str, Any]], Mapping[str, Variant]] = lambda settings: {}
     compare_variants: Callable[[dict[str, Any], Mapping[str, Result]], tuple[Finding, ...]] = lambda settings, runs: ()

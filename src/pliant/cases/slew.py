@@ -266,6 +266,7 @@ CASE = Case(
     figure_table=FIGURES,
     panels=panels,
     unused=unused,
+    needs_kernels=lambda settings: settings["shaping"] in SHAPERS[1:],
     variants=variants,
     compare_variants=compare_variants,
 )

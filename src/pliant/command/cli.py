@@ -101,7 +101,8 @@ def run(
 
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
-        job = prepare_job(case_or_file, parse_assignments(settings or []), out, video, exports or (), trust)
+        assignments = parse_assignments(settings or [])
+        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()

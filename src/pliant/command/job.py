@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +91,10 @@ def prepare_job(
     video: Path | None = None,
     exports: Sequence[Path] = (),
     trust: bool = False,
+    compile_first: Callable[[], None] = lambda: None,
 ) -> Job:
-    """Find the case or file, sort the assignments into settings and options, make the folders."""
+    """Find the case or file, sort the assignments into settings and options, make the folders. compile_first: called
+    where the case needs kernels to build its model."""
     if video is not None:
         video_format(video)
     for path in exports:
@@ -110,6 +112,8 @@ def prepare_job(
     settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
+    if case and case.needs_kernels(settings):
+        compile_first()
     model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
