@@ -6,7 +6,7 @@ P, H: momentum, and angular momentum about its origin, of a body and all it carr
 and row j of the equations is s_j . (force, moment) = tau_j. Modes: boltzmann_hamel_modes.py. Spherical chains: O(n)
 with 3x3 blocks K, A, B (boltzmann_hamel_chain.py). Numbers in brackets: docs/equations.md, section Boltzmann-Hamel."""
 
-from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel
+from pliant.kernels._jit import ACCELERATION, EQUATIONS, kernel, routine
 from pliant.kernels.algebra.spatial import shift_rigid_inertia
 from pliant.kernels.algebra.sym3 import add_sym, mul_sym, put_sym, rotate_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, scale, sub, vec
@@ -88,7 +88,7 @@ def add_to_parent(x, scratch, v_J, w_J, onto):
     put(onto.Hdot, add(vec(onto.Hdot), add(Hdot, cross(o, Pdot))))
 
 
-@kernel
+@routine
 def sweep_momenta(system, work, vdot, part, reaction):
     """Left sides of all rows, in work.dofs, for given vdot; and what the joints transmit, where reaction has rows."""
     sweep_outward(system, work, vdot, part)
@@ -163,7 +163,7 @@ def walk_inward(system, work, M, row, i, P, H):
         i = body.parent
 
 
-@kernel
+@routine
 def put_matrix(system, work, M):
     """(B7, B21), lower triangle: the momenta a unit quasi-velocity gives to all it carries; after sweep_outward."""
     put_subtree_inertia(system, work)

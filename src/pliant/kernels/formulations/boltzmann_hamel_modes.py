@@ -52,7 +52,7 @@ def across(y):
     return (0.0, -y[2], y[1])
 
 
-@kernel
+@routine
 def put_modal_accelerations(system, work, f, vdot):
     """e' and D'' = B e' + b (F1)."""
     body, flex = system.bodies[f.body], work.flex
@@ -68,7 +68,7 @@ def put_modal_accelerations(system, work, f, vdot):
         put_amplitude_acceleration(f, flex, f.n_3 + r, total)
 
 
-@kernel
+@routine
 def displacement_integrals(f, shapes, flex, first):
     """int phi u dm and its two derivatives, u = sum D_c phi_c e_f(c) the displacement.
 
@@ -98,7 +98,7 @@ def put_component(f, shapes, flex, c, v, vdot, w, wdot):
     return momentum, momentum_rate
 
 
-@kernel
+@routine
 def put_rows_of_modes(f, shapes, flex, wdot):
     """(B18): left sides of the rows of the modes of one body alone."""
     for j in range(f.m):
