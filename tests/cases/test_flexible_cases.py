@@ -71,3 +71,20 @@ def test_tip_of_the_flexible_double_pendulum():
 def test_stiffened_links_of_the_double_pendulum():
     _, found = run("flexible-double-pendulum", modes=2, family="modes", coupling="stiffened", duration=0.5)
     assert (found["tip_x_at_500ms"], found["tip_y_at_500ms"]) == pytest.approx((1.298325, -1.404079), abs=1e-6)
+
+
+def test_fixed_steps_of_the_paper_lose_the_energy_that_error_control_keeps():
+    """Steps of 1 ms do not even resolve the stretch of the booms: 1247 rad/s."""
+    case = all_cases()["canadarm"]
+    settings = case.resolve({"study": "scheme"})
+    results = {
+        label: pliant.simulate(case.build(variant.settings), **(dict(case.run) | dict(variant.options)))
+        for label, variant in case.variants(settings).items()
+    }
+    (finding,) = case.compare_variants(settings, results)
+    dop853, adams, fixed = finding.rows
+    assert "1 ms in flight" in finding.text
+    assert "breaks down" in finding.text
+    assert int(adams[2]) < int(dop853[2]) < int(fixed[2])
+    assert float(fixed[-1]) > 1e-4 > 1e-9 > float(adams[-1])
+    assert float(fixed[-2]) == pytest.approx(float(dop853[-2]), rel=1e-3)

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.linalg import expm
 
 import pliant
-from pliant import Chirp, Constant, Cycloid, ModelError, Ramp, Sine, Step, Table, delayed, input_shaper
+from pliant import Chirp, Constant, Cycloid, ModelError, Ramp, Sine, SpeedChange, Step, Table, delayed, input_shaper
 from pliant.model.signals import SIGNAL_KINDS
 
 OMEGA, ZETA = 7.0, 0.03
@@ -83,6 +83,7 @@ SIGNALS = {
     "step": Step(0.3, 2.0, 1.0),
     "ramp": Ramp(0.2, 0.7, 3.0),
     "cycloid": Cycloid(0.2, 0.7, 3.0),
+    "speed change": SpeedChange(0.2, 0.7, 3.0, 1.0, 0.5),
     "sine": Sine(1.5, 4.0, 0.3, 0.1),
     "chirp": Chirp(0.9, 20.0, 1.0, 3.0, 0.1),
     "table": Table((0.1, 0.4, 0.6, 0.9), (0.0, 1.0, -1.0, 2.0), ends="clamped"),

@@ -9,6 +9,9 @@ from pliant.model.flexible import SampledShapes
 
 Array = NDArray[np.float64]
 
+# powers 1, t, t^2, t^3 by Legendre polynomials
+TO_LEGENDRE = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1 / 3, 0, 2 / 3, 0], [0, 3 / 5, 0, 2 / 5]])
+
 
 def sampled_bending(length: float, samples: SampledShapes, number: int) -> PieceShape:
     """Clamped at the start; without given rotations sections stay normal to the axis."""
@@ -47,7 +50,7 @@ def _spline(x: Array, y: Array, is_clamped: bool = False) -> Array:
     start, end = 0.5 * h * slopes[:-1], 0.5 * h * slopes[1:]
     hermite = np.array([[2, -3, 0, 1], [2, 3, 0, -1], [1, -1, -1, 1], [-1, -1, 1, 1]]) / 4.0
     powers = np.stack([y[:-1], y[1:], start, end], axis=1) @ hermite
-    return np.array([legendre.poly2leg(row) for row in powers])
+    return np.asarray(powers @ TO_LEGENDRE)
 
 
 def _derivative(x: Array, series: Array) -> Array:

@@ -103,7 +103,7 @@ def _divergence(result: Result) -> dict[str, float]:
     t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], 4001))
     far = np.flatnonzero(np.abs(tip_deflection(result, t)[0]) >= length)
     if not len(far) or far[0] == 0:
-        return {}
+        return {"divergence_time": 0.0}
     before, after = t[far[0] - 1], t[far[0]]
     for _ in range(50):
         middle = 0.5 * (before + after)
@@ -210,7 +210,7 @@ CASE = Case(
             "lowest deflection of the tip, seen from the hub", "m", -0.575838, 1e-5, f"{SOURCE}; our own figure"
         ),
         "tip_deflection_min_time": Figure("when", "s", 6.76922, 1e-3, f"{SOURCE}; our own figure"),
-        "divergence_time": Figure("when the deflection of the tip is the length of the boom (linear coupling)", "s"),
+        "divergence_time": Figure("when the deflection of the tip is the length of the boom; 0: never", "s"),
         "tip_deflection_end": Figure("deflection of the tip at the end", "m"),
         "tip_shift_end": Figure("of the tip along the boom at the end, stretch and shortening", "m"),
         "tip_stretch_end": Figure("stretch of the boom at the end", "m", 5.1429e-4, 5.2e-6, "rho A W^2 L^3 / 3 E A"),

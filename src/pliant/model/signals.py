@@ -240,7 +240,7 @@ checked_delay: Callable[[Any], float] = argument_of(Number, "delay")
 def _shifted(signal: Any, delay: float) -> Any:
     if isinstance(signal, Constant):
         return signal
-    if isinstance(signal, (Step, Ramp, Cycloid, Chirp)):
+    if isinstance(signal, (Step, Ramp, Cycloid, SpeedChange, Chirp)):
         shift = {name: getattr(signal, name) + delay for name in ("time", "start", "end") if hasattr(signal, name)}
     elif isinstance(signal, Sine):
         shift = {"phase": signal.phase - signal.omega * delay}
