@@ -20,6 +20,8 @@ from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector,
 NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
 
 MAX_MODES = 200  # the highest mode of a family: enough for any beam, few enough to compute
+MAX_POLYNOMIAL = 40  # the highest one: frequencies keep seven digits, with 60 of them six, with 100 four
+MAX_FOURTH_ORDER = 16  # bending modes whose products by four are counted
 
 Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
 PAIRS: tuple[str, ...] = get_args(Ends)
@@ -221,7 +223,12 @@ def _sample_problems(samples: SampledShapes) -> Iterator[str]:
 
 
 def _family_problems(family: str, modes: int | tuple[int, ...], samples: SampledShapes | None) -> Iterator[str]:
-    """Whether samples are given exactly where they are used."""
+    """Whether samples are given exactly where they are used, and polynomials keep their digits."""
+    if family == "polynomials" and max(mode_numbers(modes), default=0) > MAX_POLYNOMIAL:
+        yield (
+            f"modes {shown(modes)}: polynomials lose their digits beyond number {MAX_POLYNOMIAL}; give fewer, or "
+            "another family"
+        )
     if (family == "samples") != (samples is not None):
         yield 'give samples together with family = "samples", or leave out both'
     elif samples is not None and max(mode_numbers(modes), default=0) > len(samples.values):
@@ -452,6 +459,12 @@ class Beam:
 
 
 def _beam_problems(beam: Beam) -> Iterator[str]:
+    n_bending = sum(beam.families[:2])
+    if beam.coupling == "fourth-order" and n_bending > MAX_FOURTH_ORDER:
+        yield (
+            f'coupling = "fourth-order" counts at most {MAX_FOURTH_ORDER} bending modes of both planes, and these are '
+            f"{n_bending}; give fewer, or divide the beam"
+        )
     for field in ("q0", "v0"):
         given = getattr(beam, field)
         if given is not None and len(given) != beam.n_modes:

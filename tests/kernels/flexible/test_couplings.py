@@ -265,6 +265,12 @@ def test_sampled_shapes_are_what_they_sample():
         ),
         (lambda: pliant.AxialShapes(1, family="samples"), "samples together with family"),
         (lambda: Beam("b", 1.0, MATERIAL, SECTION, stretch="two"), "stretch"),
+        (lambda: Bending(41, family="polynomials"), "lose their digits beyond number 40"),
+        (lambda: pliant.AxialShapes((3, 50), family="polynomials"), "lose their digits beyond number 40"),
+        (
+            lambda: Beam("b", 1.0, MATERIAL, SECTION, bending_y=9, bending_z=8, coupling="fourth-order"),
+            "at most 16 bending modes of both planes, and these are 17",
+        ),
     ],
 )
 def test_wrong_shapes_are_refused(make, words):
