@@ -158,12 +158,13 @@ def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) 
 
 
 def _rotary(beam: Beam, s: Samples) -> tuple[Array, Array, Array]:
-    """Inertia of the rotating sections: Jr, Jr1, Jr2."""
+    """Inertia of the rotating sections, and of lumps at the start, which rotate with the frame: Jr, Jr1, Jr2."""
     m = s.angle.shape[1]
+    lumps = sum((np.diag(one.inertia) for one in beam.point_masses), np.zeros((3, 3)))
     if beam.rotary == "none":
-        return np.zeros((3, 3)), np.zeros((3, m)), np.zeros((m, m))
+        return lumps, np.zeros((3, m)), np.zeros((m, m))
     inertia = s.values.rotary * s.weights
-    Jr = np.diag(inertia.sum(axis=1))
+    Jr = lumps + np.diag(inertia.sum(axis=1))
     if beam.rotary == "frame":
         return Jr, np.zeros((3, m)), np.zeros((m, m))
     Jr1 = np.einsum("iq,imq->im", inertia, s.angle)

@@ -32,7 +32,7 @@ from pliant.errors import AccuracyWarning
 from pliant.methods.integrators import Adams
 from pliant.model.bodies import Body, Frame
 from pliant.model.contacts import Contact, Plane
-from pliant.model.flexible import COUPLINGS, Beam, Bending, Damping, GivenSection, Material
+from pliant.model.flexible import COUPLINGS, Beam, Bending, Damping, GivenSection, Material, PointMass
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.transmissions import Transmission
@@ -126,7 +126,6 @@ SETTINGS = {
 
 
 def build(settings: dict[str, Any]) -> Model:
-    lumps = [(boom, end) for boom in BOOMS for end in ("root", "tip")]
     angle = settings["plane_angle"]
     normal = (0.0, math.cos(angle), math.sin(angle))
     plane = Plane(normal=normal, offset=normal[1] * settings["plane_y"] + normal[2] * settings["plane_z"])
@@ -136,14 +135,14 @@ def build(settings: dict[str, Any]) -> Model:
         gravity=(0.0, -settings["gravity"], 0.0),
         bodies=(
             *(_beam(settings, name) for name in BOOMS),
-            *(_lump(boom, end) for boom, end in lumps),
+            *(_tip_lump(name) for name in BOOMS),
             *(Body(name, link.mass, (0.5 * link.length, 0.0, 0.0), link.inertia) for name, link in WRIST.items()),
         ),
         joints=(
             *(_joint(settings, name) for name in JOINTS),
-            *(Joint(f"{boom}_{end}_weld", "fixed", f"{boom}_{end}", _end(boom, end)) for boom, end in lumps),
+            *(Joint(f"{boom}_weld", "fixed", f"{boom}_tip", _tip(boom)) for boom in BOOMS),
         ),
-        frames=tuple(replace(_end(boom, "tip"), name=f"{boom}_end") for boom in BOOMS),
+        frames=tuple(replace(_tip(boom), name=f"{boom}_end") for boom in BOOMS),
         contacts=(
             Contact("plane", normal_law(settings), plane, ("lower_boom_end",), friction_law(settings)),
         ),
@@ -180,19 +179,22 @@ def _beam(settings: dict[str, Any], name: str) -> Beam:
         rotary_inertia=(mass_per_length * TUBE_RADIUS**2, 0.0, 0.0),
         damping=Damping(ratio=settings["boom_damping"]),
         mass_per_length=mass_per_length,
+        point_masses=(PointMass(boom.end_mass, 0.0, (_lump_inertia(boom), 0.0, 0.0)),),
     )
 
 
-def _end(boom: str, end: str) -> Frame:
-    return Frame(boom, (BOOMS[boom].length if end == "tip" else 0.0, 0.0, 0.0))
+def _lump_inertia(boom: Boom) -> float:
+    """Of each end: half of the moment of inertia about the axis that the tube has not [kg m^2]."""
+    return 0.5 * (boom.polar_inertia - boom.tube_mass * TUBE_RADIUS**2)
 
 
-def _lump(name: str, end: str) -> Body:
-    """A point, with half of the moment of inertia about the axis that the tube has not."""
-    boom = BOOMS[name]
-    polar = 0.5 * (boom.polar_inertia - boom.tube_mass * TUBE_RADIUS**2)
-    inertia = ((polar, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    return Body(f"{name}_{end}", boom.end_mass, inertia=inertia, inertia_check="symmetric")
+def _tip(boom: str) -> Frame:
+    return Frame(boom, (BOOMS[boom].length, 0.0, 0.0))
+
+
+def _tip_lump(name: str) -> Body:
+    inertia = ((_lump_inertia(BOOMS[name]), 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    return Body(f"{name}_tip", BOOMS[name].end_mass, inertia=inertia, inertia_check="symmetric")
 
 
 def _joint(settings: dict[str, Any], name: str) -> Joint:

@@ -283,10 +283,9 @@ def _start_problems(beam: Beam, joint: Joint) -> Iterator[str]:
             f"({joint.kind}) holds it or moves it already; give a pair that begins with s or c, "
             "or put the beam on a floating or planar base"
         )
-    tilts = any(plane and plane.numbers and plane.ends[0] != "c" for plane in (beam.bending_y, beam.bending_z))
     forces = ("stiffness", "damping", "limit", "motor", "friction")
     carried = [name for name in forces if any(value not in (None, 0.0, "none") for value in joint.each(name))]
-    if tilts and carried and joint.kind in ("universal", "spherical", "floating"):
+    if beam.tilts_start and carried and joint.kind in ("universal", "spherical", "floating"):
         yield (
             f"joint '{joint.name}': its {listed(carried)} would act on the first section of beam '{beam.name}', which "
             f"its modes tilt; that is possible on revolute, cylindrical and planar joints, not on a {joint.kind} one: "

@@ -346,10 +346,16 @@ class ShapeSource:
 
 @described
 class PointMass:
-    """A mass on the beam's axis, without inertia of its own."""
+    """A mass on the beam's axis: a lump at an end, a payload. It has moments of inertia only at a clamped inboard end;
+    elsewhere, and off the axis, it is a body of its own, welded to the beam."""
 
     mass: Positive  # [kg]
     x: NonNegative  # from the inboard end [m]
+    inertia: Vector = (0.0, 0.0, 0.0)  # moments of inertia about x, y, z, at the inboard end [kg m^2]
+
+    def __post_init__(self) -> None:
+        if min(self.inertia) < 0:
+            raise ValueError(f"inertia {shown(self.inertia)} has a negative moment; give 0 or more about x, y and z")
 
 
 @described
@@ -433,6 +439,12 @@ class Beam:
         return any(plane is not None and plane.is_free_at_start for plane in (self.bending_y, self.bending_z))
 
     @property
+    def tilts_start(self) -> bool:
+        """Whether its shapes rotate its first section."""
+        planes = (plane for plane in (self.bending_y, self.bending_z) if plane is not None)
+        return any(plane.numbers and plane.ends[0] != "c" for plane in planes)
+
+    @property
     def coupling_order(self) -> int:
         """Of the slopes that its coupling counts."""
         return {"linear": 1, "stiffened": 2, "high-order": 2, "fourth-order": 4}[self.coupling]
@@ -472,6 +484,11 @@ def _beam_problems(beam: Beam) -> Iterator[str]:
     for mass in beam.point_masses:
         if mass.x > beam.length:
             yield f"point mass at x = {mass.x} m lies beyond the length {beam.length} m; give x within it"
+        elif any(mass.inertia) and (mass.x > 0 or beam.tilts_start):
+            yield (
+                f"point mass at x = {mass.x} m: moments of inertia that rotate with the bending belong to a body; give "
+                "a Body there, welded to the beam by a fixed joint"
+            )
     if beam.rotary_inertia is not None and min(beam.rotary_inertia) < 0:
         yield f"rotary_inertia {shown(beam.rotary_inertia)} has a negative moment; give 0 or more about x, y and z"
     for plane in (beam.bending_y, beam.bending_z):

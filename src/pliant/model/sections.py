@@ -78,6 +78,7 @@ def rigid_moments(beam: Beam) -> tuple[float, Array, Array]:
     x = np.concatenate([x, [one.x for one in lumps]])
     dm = np.concatenate([weights * values.mass, [one.mass for one in lumps]])
     turning = values.rotary @ weights if beam.rotary != "none" else np.zeros(3)
+    turning = turning + sum((np.array(one.inertia) for one in lumps), np.zeros(3))
     inertia = np.diag(turning + (dm @ x**2) * np.array([0.0, 1.0, 1.0]))
     return float(dm.sum()), np.array([dm @ x / dm.sum(), 0.0, 0.0]), inertia
 

@@ -190,7 +190,7 @@ def _masses(beam: Beam, x: Array) -> tuple[Array, Array, Array]:
     return (
         np.concatenate([nodes, [one.x for one in lumps]]),
         np.concatenate([weights * values.mass, [one.mass for one in lumps]]),
-        np.concatenate([rotary, np.zeros((len(lumps), 3))]),
+        np.concatenate([rotary, np.array([one.inertia for one in lumps]).reshape(len(lumps), 3)]),
     )
 
 

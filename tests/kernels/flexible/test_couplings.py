@@ -223,6 +223,23 @@ def lowest(beam: Beam, family: int, count: int) -> np.ndarray:
     return np.sqrt(scipy.linalg.eigh(t.K[own, own], t.modal_mass[own, own], eigvals_only=True)[:count])
 
 
+@pytest.mark.parametrize("rotary", ["none", "frame", "section"])
+def test_a_lump_at_the_root_is_a_body_welded_to_the_frame(rotary):
+    plain = Beam(
+        "boom", LENGTH, MATERIAL, SECTION, bending_y=2, bending_z=2, stretch=1, rotary=rotary
+    )  # fmt: skip
+    moments, hub = (0.03, 0.02, 0.025), Joint("hub", "spherical", "boom")
+    lumped = dataclasses.replace(plain, point_masses=(pliant.PointMass(0.7, 0.0, moments),))
+    one = Model("lumped", [lumped], [hub], gravity=tuple(GRAVITY))
+    weld = Joint("weld", "fixed", "lump", parent="boom")
+    two = Model("welded", [plain, Body("lump", 0.7, inertia=moments)], [hub, weld], gravity=tuple(GRAVITY))
+    rng, q = np.random.default_rng(1), one.q0.copy()
+    q[4:], v = rng.uniform(-0.05, 0.05, len(q) - 4), rng.uniform(-1, 1, len(one.v0))
+    np.testing.assert_allclose(pliant.mass_matrix(one, q), pliant.mass_matrix(two, q), rtol=0, atol=1e-14)
+    found, wanted = (pliant.forward_dynamics(model, q, v) for model in (one, two))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+
+
 def test_polynomials_of_a_timoshenko_beam_converge_to_its_modes():
     stubby = Beam("beam", 1.0, MATERIAL, pliant.Rectangle(0.1, 0.2), bending_y=3)
     exact = lowest(stubby, 0, 2)
@@ -265,6 +282,11 @@ def test_sampled_shapes_are_what_they_sample():
         ),
         (lambda: pliant.AxialShapes(1, family="samples"), "samples together with family"),
         (lambda: Beam("b", 1.0, MATERIAL, SECTION, stretch="two"), "stretch"),
+        (lambda: pliant.PointMass(1.0, 0.5, (0.1, -0.1, 0.0)), "negative moment"),
+        (
+            lambda: Beam("b", 1.0, MATERIAL, SECTION, point_masses=(pliant.PointMass(1.0, 0.5, (0.1, 0.1, 0.0)),)),
+            "give a Body there",
+        ),
         (lambda: Bending(41, family="polynomials"), "lose their digits beyond number 40"),
         (lambda: pliant.AxialShapes((3, 50), family="polynomials"), "lose their digits beyond number 40"),
         (
