@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Setting, Variant
+from pliant.cases.case import Case, Setting, Variant, largest
 from pliant.errors import ModelError, SimulationError
 from pliant.model.bodies import Frame
 from pliant.model.flexible import COUPLINGS, NO_SHAPES, Beam, Bending, GivenSection, Material
@@ -113,14 +113,9 @@ def _divergence(result: Result) -> dict[str, float]:
 
 
 def _lowest(result: Result) -> tuple[float, float]:
-    """Least deflection of the tip and when, from the dense output, closer and closer."""
-    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], 4001))
-    for _ in range(4):
-        deflection = tip_deflection(result, t)[0]
-        k = int(np.argmin(deflection))
-        low, when = float(deflection[k]), float(t[k])
-        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
-    return low, when
+    """Least deflection of the tip, and when."""
+    value, when = largest(result, lambda t: -tip_deflection(result, t)[0])
+    return -value, when
 
 
 def lag_frequencies(result: Result) -> dict[str, float]:
