@@ -261,7 +261,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
             Panel("Torques of the transmissions", "N m", tuple((name, f"{name}_torque") for name in JOINTS)),
         ]
     for boom, words in (("upper_boom", "upper"), ("lower_boom", "lower")):
-        made.append(vector_panel(f"Acceleration of the tip of the {words} boom", "m/s^2", f"{boom}_acceleration"))
+        made.append(vector_panel(f"Tip acceleration, {words} boom", "m/s^2", f"{boom}_acceleration"))
     return tuple(made)
 
 
