@@ -142,6 +142,8 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_color(_rgb(colours()["ground"]))
+    if drawing.is_log_across:
+        ax.set_xscale("log")
     if drawing.is_log:
         ax.set_yscale("log")
     elif drawing.curves:

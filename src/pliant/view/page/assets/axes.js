@@ -3,6 +3,7 @@
 const PREFIXES = { "-12": "p", "-9": "n", "-6": "\u00b5", "-3": "m", 3: "k", 6: "M", 9: "G", 12: "T" };
 const PREFIXABLE = /^(m|s|N|J|W|Pa|rad|Hz|V|A)(?![\w^])/; // the first symbol of a unit, not raised to a power
 const FLAT = 1e-7; // of the largest value: smaller changes are rounding
+const ROUNDING = 1e-8; // and smaller than this of an axis on which other values are seen
 const ALIKE = 0.003; // of the range: nearer curves look like one
 const DASH = 11; // [px] that each of several curves on each other shows in turn
 
@@ -17,9 +18,9 @@ function valueEnds(form, curves, isLog) {
   const span = high - low;
   for (const { value } of form.levels) if (value > low - 1.5 * span && value < high + 1.5 * span) [low, high] = [Math.min(low, value), Math.max(high, value)];
   const largest = Math.max(Math.abs(low), Math.abs(high));
-  const least = Math.max(form.floor, FLAT * largest) || 2;
-  const air = Math.max(0.06 * (high - low), 0.5 * (least - (high - low)));
-  return [low - air, high + air];
+  if (high - low > FLAT * largest && high - low >= ROUNDING * form.floor) return [low - 0.06 * (high - low), high + 0.06 * (high - low)];
+  const half = 0.5 * Math.max(form.floor, 0.2 * largest) || 1;
+  return [low - half, high + half];
 }
 
 // The factor and the unit with which numbers on an axis are short.
