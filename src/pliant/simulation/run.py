@@ -36,7 +36,8 @@ MAX_PROJECTION = 0.1  # of the velocities
 MIN_REGULARISATION, MAX_REGULARISATION = 1e-8, 1e-6
 MAX_PROJECTION_REGULARISATION = 1e-2
 STEP_REGULARISATION = 4.0
-CONSTRAINT_ROUNDING = 4e-15  # of the value of a constraint, over its scale
+CONSTRAINT_ROUNDING = 2e-15  # of the value of a constraint, over its scale, per constraint that is solved for
+MAX_ALLOWANCE, MAX_ALLOWED_ERROR = 1e5, 2e-7  # of steps across a dead point, in tolerances and of the velocities
 FIXED_RTOL, FIXED_ATOL = 1e-8, 1e-6  # of steps without error control
 GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 
@@ -141,7 +142,8 @@ def _rounding(handle: Prepared) -> float:
     """Of the velocities that constraints determine, where they determine them well."""
     A, system = handle.work.constraint_jacobian, handle.system
     sizes = np.linalg.norm(A * system.dofs.velocity_scale / system.constraints.scale[:, None], axis=1)
-    return CONSTRAINT_ROUNDING / float(np.min(sizes[sizes > 0.0], initial=1.0))
+    rounding = CONSTRAINT_ROUNDING * max(1, int(handle.work.closure[0].n_active))
+    return rounding / float(np.min(sizes[sizes > 0.0], initial=1.0))
 
 
 def _scheme(integrator: Integrator) -> Scheme:
@@ -181,7 +183,9 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
         MAX_PROJECTION if is_fixed else min(MAX_PROJECTION, PROJECTION_TOLERANCES * options["rtol"])
     )
     closure.projection_floor = PROJECTION_TOLERANCES * (FIXED_ATOL if is_fixed else options["atol"])
-    dead.rounding = _rounding(handle) / (FIXED_RTOL if is_fixed else options["rtol"])
+    rtol = FIXED_RTOL if is_fixed else options["rtol"]
+    dead.rounding = _rounding(handle) / rtol
+    dead.max_allowance = min(MAX_ALLOWANCE, MAX_ALLOWED_ERROR / rtol)
     dead.min_regularisation = MIN_REGULARISATION
     if not is_fixed:
         wanted = 0.1 * max(options["rtol"], dead.rounding)

@@ -136,6 +136,7 @@ DEAD_POINT = np.dtype(
     [
         # filled by simulation/run.py
         ("rounding", np.float64),  # of velocities that the constraints determine, over rtol
+        ("max_allowance", np.float64),  # largest error_allowance
         ("min_regularisation", np.float64),
         ("step_regularisation", np.float64),  # times the square of the change of x in a step, where that is more
         ("projection_regularisation", np.float64),  # e^2 of projections of q and v
