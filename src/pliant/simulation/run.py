@@ -166,6 +166,10 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import control
 
         calls.control = _jit.address(control.control)
+    if not handle.model.loops or handle.closure.keeps_closed:
+        from pliant.kernels import energy
+
+        calls.energy = _jit.address(energy.measure)
     if integrator.step_rule is not None:
         from pliant.kernels import shift
 
@@ -229,6 +233,9 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     )
     if integrator.step_rule is not None:
         put_rule(memory.newton[0], integrator.step_rule)
+    if options["step"] is not None:
+        slow = np.where(np.isfinite(memory.atol), memory.atol, 0.0)[int(system.world[0].n_q) :][: len(system.dofs)]
+        memory.stepping[0].rest_energy = handle.energies(state[0][None, :], slow[None, :])["kinetic"][0]
     return memory
 
 
