@@ -51,7 +51,7 @@ HALVES = (
             "formulations.stiffening",
             "integrators.adams",
             "integrators.radau",
-            "integrators.generalised_alpha",
+            "integrators.second_order",
         ),
     ),
 )

@@ -106,6 +106,7 @@ CALLS = np.dtype(
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
         ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
+        ("energy", np.int64),  # STATE: energies into run, for integrators/growth.py; 0: growth is not looked for
     ],
     align=True,
 )
@@ -169,6 +170,10 @@ RUN = np.dtype(
             "max_angular_speed",
             np.float64,
         ),  # of all bodies, where events depend on positions [rad/s]; filled by events.py
+        # filled by energy.py: measure
+        ("kinetic", np.float64),  # [J]
+        ("gravity", np.float64),
+        ("elastic", np.float64),
     ],
     align=True,
 )
