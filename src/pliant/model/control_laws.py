@@ -2,7 +2,9 @@
 
 Every law is linear in discrete time, with e the measured coordinates and rates minus their reference:
 
-    u = feedforward + C x + D e,    x <- A x + B e, at most `bounds` in size."""
+    u = feedforward + C x + D e,    x <- A x + B e, at most `bounds` in size.
+
+ComputedTorque takes r'' + D e for the accelerations that the torques of the rigid model shall make."""
 
 from __future__ import annotations
 
@@ -163,6 +165,27 @@ class StateFeedback(SampledLaw):
         return _static(-np.array(self.gain, float))
 
 
+@described
+class ComputedTorque(SampledLaw):
+    """The torques that a model with rigid links needs for r'' + damping (r' - v) + stiffness (r - q), plus feedforward.
+
+    Inverse dynamics in the loop (luh1980): where the links are rigid, every joint's error decays by itself, as
+    e'' + damping e' + stiffness e = 0. The law knows masses, gravity, armatures, springs and dampers of joints; not
+    that links bend, nor loads, friction, limits, contacts and motor signals."""
+
+    per_command: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "reference", "feedforward")
+
+    stiffness: Gains  # angular acceleration per angle, acceleration per length [1/s^2]
+    damping: Gains  # angular acceleration per angular velocity, acceleration per speed [1/s]
+    reference: Signals = ZERO  # r: where the joints shall be [rad, m], with two derivatives
+    feedforward: Signals = ZERO  # added to the command [N m, N]
+    kind: Literal["computed-torque"] = "computed-torque"  # of law
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        gains = np.hstack([np.diag(self.each("stiffness", count)), np.diag(self.each("damping", count))])
+        return _static(-gains)
+
+
 def _static(D: Array) -> Matrices:
     """A law without states."""
     none = np.zeros(0)
@@ -176,7 +199,7 @@ def _shape_problems(where: str, rows: tuple[tuple[float, ...], ...], shape: tupl
         yield f"{where}: {found} found; give {shape[0]} rows of {shape[1]}"
 
 
-CONTROL_LAWS: tuple[Any, ...] = (PD, PID, LinearController, StateFeedback)
+CONTROL_LAWS: tuple[Any, ...] = (PD, PID, ComputedTorque, LinearController, StateFeedback)
 
 
 def _as_law(value: Any) -> Any:
@@ -186,5 +209,5 @@ def _as_law(value: Any) -> Any:
     raise ValueError(f"{shown(value)} is no control law; give a law (in a file: a table with kind = one of {kinds})")
 
 
-ControlLaw = PD | PID | LinearController | StateFeedback
+ControlLaw = PD | PID | ComputedTorque | LinearController | StateFeedback
 AnyControlLaw = Annotated[ControlLaw, Field(discriminator="kind"), BeforeValidator(_as_law)]

@@ -106,6 +106,8 @@ CALLS = np.dtype(
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
         ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
+        # engine/prepared.py
+        ("rigid_forces", np.int64),  # FORWARD: of a model with rigid links, 0: no law asks for them
     ],
     align=True,
 )
