@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from pliant.model.control_laws import AnyControlLaw, Bounds
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import Name, NonNegative, Positive, described
+from pliant.model.quantities import Many, Name, NonNegative, Positive, described
 
 
 def _is_function(value: Any) -> Any:
@@ -40,7 +40,7 @@ class Controller:
 
     name: Name  # of the controller
     period: Positive  # between calls [s]
-    joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
+    joints: Annotated[Many[str], Field(min_length=1)]  # whose motors it commands
     function: ControlFunction | None = None  # in a file: "file.py:function", looked up beside the model file
     law: AnyControlLaw | None = None  # in place of a function
     delay: NonNegative = 0.0  # from the measurement until the command acts [s]

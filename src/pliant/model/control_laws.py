@@ -9,32 +9,38 @@ ComputedTorque takes r'' + D e for the accelerations that the torques of the rig
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, Tag
 
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Positive, described
+from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Numbers, Positive, described
 from pliant.model.signals import Constant, Signal
 
 Array = NDArray[np.float64]
 
 # one for all commands, or one per commanded velocity
-Gains = Annotated[
-    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Bounds = Annotated[
-    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Signals = Annotated[
-    Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Rows = Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Gains: TypeAlias = Any
+    Bounds: TypeAlias = Any
+    Signals: TypeAlias = Any
+    Rows: TypeAlias = Any
+else:
+    Gains = Annotated[
+        Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Bounds = Annotated[
+        Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Signals = Annotated[
+        Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Rows = Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
 ZERO = Constant(0.0)
 
 
@@ -120,7 +126,7 @@ class LinearController(SampledLaw):
     B: Rows  # one row per controller state, one column per e
     C: Rows  # one row per command, one column per controller state
     D: Rows  # one row per command, one column per e [N m/rad, N m s/rad, N/m, N s/m]
-    start: tuple[Number, ...] = ()  # x at t = 0; left out: zeros
+    start: Numbers = ()  # x at t = 0; left out: zeros
     reference: Signals = ZERO  # where the joints shall be [rad, m]
     feedforward: Signals = ZERO  # added to the command [N m, N]
     kind: Literal["linear"] = "linear"  # of law
@@ -148,8 +154,8 @@ class StateFeedback(SampledLaw):
     pliant.lqr finds a gain."""
 
     gain: Rows  # one row per command, one column per coordinate and then per velocity of the model
-    q: tuple[Number, ...] = ()  # coordinates of the operating point; left out: zeros
-    v: tuple[Number, ...] = ()  # velocities of the operating point; left out: zeros
+    q: Numbers = ()  # coordinates of the operating point; left out: zeros
+    v: Numbers = ()  # velocities of the operating point; left out: zeros
     reference: Signals = ZERO  # added to the operating point of the joints [rad, m]
     feedforward: Signals = ZERO  # added to the command: what holds the operating point [N m, N]
     kind: Literal["state-feedback"] = "state-feedback"  # of law
