@@ -46,6 +46,7 @@ from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
     PD as PD,
     PID as PID,
+    ComputedTorque as ComputedTorque,
     LinearController as LinearController,
     StateFeedback as StateFeedback,
 )

@@ -107,6 +107,8 @@ CALLS = np.dtype(
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
         ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
         ("energy", np.int64),  # STATE: energies into run, for integrators/growth.py; 0: growth is not looked for
+        # engine/prepared.py
+        ("rigid_forces", np.int64),  # FORWARD: of a model with rigid links, 0: no law asks for them
     ],
     align=True,
 )
