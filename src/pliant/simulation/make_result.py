@@ -14,7 +14,7 @@ from pliant.methods import Methods
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
-from pliant.results.recording import Dense
+from pliant.results.recording import Dense, recorded_energy
 from pliant.simulation.audit import audit_run
 from pliant.simulation.auto_integrator import describe_integrators
 from pliant.simulation.contact_log import contact_log, join_contacts
@@ -25,7 +25,6 @@ from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
-from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 
@@ -131,10 +130,7 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
     world = handle.system.world[0]
     t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
     q, v = q.copy(), v.copy()
-    energy = handle.energies(q, v)
-    for k, kind in enumerate(handle.system.quadratures):
-        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
-    return t[:, 0].copy(), q, v, inputs.copy(), energy
+    return t[:, 0].copy(), q, v, inputs.copy(), recorded_energy(handle, q, v, z)
 
 
 def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:
