@@ -26,6 +26,7 @@ from pliant.model.messages import quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
 from pliant.queries.attitude import express, follow
+from pliant.results.checkpoint import Checkpoint
 from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
 from pliant.results.outputs import recorded_outputs
@@ -86,7 +87,7 @@ def energy_error(energy: dict[str, Array], scale: float) -> Array:
     """|E - E0 - work| over the energy that moved, per row: the one formula of audit and page."""
     total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
     work = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-    return np.asarray(np.abs(total - total[0] - work) / (scale if scale > 0.0 else 1.0))
+    return np.asarray(np.abs(total - total[0] - (work - work[0])) / (scale if scale > 0.0 else 1.0))
 
 
 def recorded_energy(handle: Prepared, q: Array, v: Array, z: Array) -> dict[str, Array]:
@@ -118,6 +119,7 @@ class Recording:
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
     integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
     methods: Methods | None = None  # what it was made with, as asked for
+    checkpoint: Checkpoint | None = field(default=None, repr=False)  # for a run that goes on from its end
 
     @property
     def is_ok(self) -> bool:
