@@ -53,6 +53,11 @@ function powerOfTen(power) {
   return `10${[...String(power)].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("")}`;
 }
 
+// A unit with its powers raised: m/s^2.
+function raised(unitWords) {
+  return unitWords.replace(/\^(-?\d)/g, (_, power) => powerOfTen(power).slice(2));
+}
+
 // A number for people: a few digits, powers of ten written out.
 function readable(value, digits = 3) {
   if (!Number.isFinite(value)) return "not available";
