@@ -27,10 +27,8 @@ def verdict(result: Recording) -> tuple[str, str]:
         return css, word
     if "wrong" in levels:
         return "bad", f"{word}, but wrong"
-    return (
-        "bad" if css == "bad" else "warn",
-        f"{word}, with {len(levels)} {'warnings' if len(levels) > 1 else 'warning'}",
-    )
+    noun = "warnings" if len(levels) > 1 else "warning"
+    return "bad" if css == "bad" else "warn", f"{word}, with {len(levels)} {noun}"
 
 
 def run_mark(result: Recording) -> str:

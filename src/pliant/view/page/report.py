@@ -93,6 +93,7 @@ def write_report(
             {"label": label, "mark": run_mark(run), "film": shown}
             for (label, run), shown in zip(runs.items(), films, strict=True)
         ],
+        "choice": "Run",
         "left_out": len(variants) - len(runs) if variants else 0,
         "charts": drawn,
         "points": most,
@@ -126,17 +127,17 @@ def write_findings(
         for label, run in (films or {}).items()
     ]
     sections = "\n".join(finding_section(each, book) for each in findings)
-    content = [head, _stage(sections, True) if runs else sections, settings_section(given) if given else ""]
-    data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
+    content = [head, _stage(sections, True, "stage even") if runs else sections, settings_section(given)]
+    data = {"runs": runs, "choice": "Show", "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
     _write(Path(path), title, content, data, plotly)
 
 
-def _stage(charts: str, has_film: bool) -> str:
+def _stage(charts: str, has_film: bool, css: str = "stage") -> str:
     """The player beside the charts."""
     player = (PAGE / "player.html").read_text(encoding="ascii") if has_film else ""
     if not player and not charts:
         return ""
-    return f'<div class="stage">\n{player}\n<div class="beside">\n{charts}\n</div>\n</div>'
+    return f'<div class="{css}">\n{player}\n<div class="beside">\n{charts}\n</div>\n</div>'
 
 
 def plotly_script() -> str:
