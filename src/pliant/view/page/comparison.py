@@ -20,7 +20,7 @@ from pliant.view.page.html import section
 
 FEW = 4  # runs that are shown side by side; more share their axes
 SHOWN = 4  # charts of a few runs that are not folded away
-CHOSEN = 5  # of many runs, at first
+MANY, CHOSEN = 8, 5  # of more runs than the first so many are chosen at first
 POINTS, UNSEEN = 600, 1e-3  # of a curve of one of many runs, and how far lines between them may be from it
 
 
@@ -69,8 +69,9 @@ def _on_shared_axes(panel: Panel, drawings: Mapping[str, Drawing], book: ChartBo
 
 
 def _choice(variants: Mapping[str, Recording]) -> str:
-    """Boxes of all runs; a few of them, evenly chosen, are shown at first."""
-    first = set(np.linspace(0, len(variants) - 1, CHOSEN).astype(int).tolist())
+    """Boxes of all runs; of very many a few, evenly chosen, are shown at first."""
+    count = CHOSEN if len(variants) > MANY else len(variants)
+    first = set(np.linspace(0, len(variants) - 1, count).astype(int).tolist())
     boxes = []
     for k, (label, result) in enumerate(variants.items()):
         mark = run_mark(result)

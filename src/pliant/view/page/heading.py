@@ -37,9 +37,10 @@ def run_mark(result: Recording) -> str:
     return "" if css == "good" else word.lower()
 
 
-def outcome(result: Recording) -> str:
-    """How a run ended and why, what to mind, and facts."""
+def outcome(result: Recording, label: str = "") -> str:
+    """How a run ended and why, what to mind, and facts. label: of one of several runs."""
     css, word = verdict(result)
+    word = f"{label}: {word.lower()}" if label else word
     words = STATUS.get(result.status, ("", "", ""))[2]
     reason = f"{words} {sentence(result.reason)}".strip()
     return (

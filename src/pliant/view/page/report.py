@@ -75,7 +75,7 @@ def write_report(
     content = [
         f'<header>\n<h1>{escape(heading)}</h1>\n<p class="lead">{escape(description or describe(result))}</p>',
         study_outcome(variants) if variants else "",
-        *(of_run(k, outcome(run)) for k, run in enumerate(runs.values())),
+        *(of_run(k, outcome(run, label)) for k, (label, run) in enumerate(runs.items())),
         "</header>",
         _stage("\n".join(charts), any(films)),
         *(finding_section(finding, book) for finding in findings),
