@@ -1,8 +1,8 @@
 """One mass on one spring under every integrator with fixed steps: what a step makes of an oscillation, measured.
 
 Positions and velocities of a linear model satisfy a recurrence with constant coefficients, x_n + c_1 x_(n-1) + .. = 0.
-It is fitted to what the kernels return; its roots are those of the method: the largest is the spectral radius, the one
-nearest to exp(i omega h) the oscillation itself, whose size and angle are numerical damping and period."""
+It is fitted to what the kernels return; its roots are those of the method: the largest is the spectral radius, the pair
+nearest to exp(+-i omega h) the oscillation itself, whose size and angle are numerical damping and period."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.lab.experiment import Outcome
 from pliant.lab.integrator_methods import TIGHT, chosen_methods, made
 from pliant.methods.integrators import Integrator
-from pliant.methods.stability import Oscillation, apparent, oscillation, stability_limit
+from pliant.methods.stability import Oscillation, of_roots, oscillation, stability_limit
 from pliant.model.bodies import Body
 from pliant.model.joints import Joint
 from pliant.model.model import Model
@@ -71,9 +71,7 @@ def fitted_roots(rows: Array) -> NDArray[np.complex128]:
 
 def measured(method: Integrator, wh: float) -> Oscillation:
     """What the kernels make of an undamped oscillation."""
-    roots = fitted_roots(rows_of(method, wh))
-    own = roots[np.argmin(np.abs(roots - np.exp(1j * wh)))]
-    return Oscillation(float(np.max(np.abs(roots))), *apparent(complex(own), wh))
+    return of_roots(fitted_roots(rows_of(method, wh)), wh)
 
 
 def measured_limit(method: Integrator, spectrum: Mapping[float, Oscillation]) -> float:
