@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.engine.callbacks import CallbackError, Progress
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
+from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
@@ -107,7 +109,7 @@ class Run:
         handle, memory = self.handle, self.memory
         say_if_compiling(scheme, float(memory.stepping[0].t))
         unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, _scheme(scheme), unknowns))
+        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
         self.integrators.append((float(memory.stepping[0].t), scheme))
 
     def review(self) -> None:
@@ -144,13 +146,17 @@ def _rounding(handle: Prepared) -> float:
     return CONSTRAINT_ROUNDING / float(np.min(sizes[sizes > 0.0], initial=1.0))
 
 
-def _scheme(integrator: Integrator) -> Scheme:
-    """An integrator as Memory takes it."""
+def _scheme(integrator: Integrator, formulation: Formulation) -> Scheme:
+    """An integrator as Memory takes it; its steps may be those of the formulation."""
     from pliant.kernels import _jit
     from pliant.kernels.integrators import tableaus
 
-    step, interpolant = _jit.address(integrator.load()), _jit.address(integrator.load("interpolate"))
-    return Scheme(tableaus.with_order(integrator.name, integrator.highest_order), step, interpolant)
+    tableau = tableaus.with_order(integrator.name, integrator.highest_order)
+    module = formulation.stepper(integrator)
+    if module:
+        tableau = tableau._replace(n_factors=0)  # no Newton's method with a Jacobian
+    kernels = importlib.import_module(module or integrator.module)
+    return Scheme(tableau, _jit.address(kernels.step), _jit.address(kernels.interpolate))
 
 
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:
@@ -202,7 +208,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     memory = new_memory(
         y,
         (0.0, options["duration"]),
-        _scheme(integrator),
+        _scheme(integrator, handle.method),
         Sizes(
             n_y=len(y),
             n_events=len(system.events),

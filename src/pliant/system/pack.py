@@ -22,6 +22,7 @@ from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
 from pliant.system.loop_tables import CONSTRAINT, LOOP
+from pliant.system.segment_rows import segment_rows
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
@@ -82,8 +83,14 @@ def pack(model: Model) -> Packed:
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
     acting = [*loads.frame, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
     _mark_leaves(bodies, dofs, {int(frame_table[k].body) for k in acting})
+    segments, chain = segment_rows(model, bodies, dofs)
+    world = _world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting)
+    if chain is not None:
+        # forces beside the axis have moments that depend on the angles
+        world.is_coaxial = chain.is_coaxial and all(load.kind == "couple" for load in model.loads)
+        world.plane = chain.plane.ravel()
     system = System(
-        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting),
+        world=world,
         bodies=bodies,
         flexes=flexes,
         points=points,
@@ -99,6 +106,8 @@ def pack(model: Model) -> Packed:
         loops=loops,
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
+        segments=segments,
+        segment_axes=np.zeros((0, 9)) if chain is None else np.ascontiguousarray(chain.bases.reshape(-1, 9)),
         controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
         commands=_fill(rows(len(controlled.commands), COMMAND), controlled.commands),
         feedback=_fill(rows(len(controlled.feedback), FEEDBACK), controlled.feedback),
