@@ -139,6 +139,10 @@ from pliant.methods.integrators import (
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
     Newmark as Newmark,
+    FoxEuler as FoxEuler,
+    Wilson as Wilson,
+    Houbolt as Houbolt,
+    Proposed as Proposed,
     AutoIntegrator as AutoIntegrator,
 )
 from pliant.methods.closures import (

@@ -54,7 +54,7 @@ HALVES = (
             "formulations.stiffening",
             "integrators.adams",
             "integrators.radau",
-            "integrators.generalised_alpha",
+            "integrators.second_order",
         ),
     ),
 )

@@ -23,7 +23,7 @@ from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice,
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
-from pliant.system.newton import find_unknowns
+from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -172,7 +172,7 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import control
 
         calls.control = _jit.address(control.control)
-    if integrator.coefficients is not None:
+    if integrator.step_rule is not None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
@@ -192,7 +192,7 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
     if not is_fixed:
         wanted = 0.1 * max(options["rtol"], dead.rounding)
         dead.min_regularisation = np.clip(wanted, MIN_REGULARISATION, MAX_REGULARISATION)
-    dead.step_regularisation = STEP_REGULARISATION if integrator.coefficients is not None else 0.0
+    dead.step_regularisation = STEP_REGULARISATION if integrator.step_rule is not None else 0.0
     largest = max(dead.min_regularisation, dead.rounding)
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 
@@ -233,9 +233,8 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
         quaternions=[four.start for four in model.quaternions],
         unknowns=find_unknowns(system, len(packed.state_scales)),
     )
-    if integrator.coefficients is not None:
-        newton = memory.newton[0]
-        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = integrator.coefficients
+    if integrator.step_rule is not None:
+        put_rule(memory.newton[0], integrator.step_rule)
     return memory
 
 
