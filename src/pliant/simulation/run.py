@@ -235,6 +235,7 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     )
     if integrator.step_rule is not None:
         put_rule(memory.newton[0], integrator.step_rule)
+        memory.newton[0].max_linearisations = handle.method.max_linearisations
     return memory
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.loop_tables import CONSTRAINT, LOOP
-from pliant.system.segment_tables import SEGMENT
+from pliant.system.segment_tables import SEGMENT, SEGMENT_SHAPE
 
 
 class JointKind(IntEnum):
@@ -357,6 +357,7 @@ class System(NamedTuple):
     constraints: Any  # their scalar constraints
     events: Any
     segments: Any  # of a serial chain of hinges with parallel axes, else none
+    segment_shapes: Any
     segment_axes: Any  # (n_segments, 9) rows X, Y and axis of the plane, axes of the body
     controllers: Any  # those with a law
     commands: Any  # of these controllers
@@ -393,6 +394,7 @@ def empty_system() -> System:
         constraints=rows(0, CONSTRAINT),
         events=rows(0, EVENT),
         segments=rows(0, SEGMENT),
+        segment_shapes=rows(0, SEGMENT_SHAPE),
         segment_axes=np.zeros((0, 9)),
         controllers=rows(0, CONTROLLER),
         commands=rows(0, COMMAND),

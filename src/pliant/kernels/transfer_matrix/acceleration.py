@@ -22,9 +22,8 @@ def base_acceleration(world):
 
 
 @kernel
-def external_wrench(work, segment, X, c, s):
-    """Gathered forces on a segment in the plane, and their moment about its hinge."""
-    b = work.bodies[segment.body]
+def external_wrench(b, X, c, s):
+    """Gathered forces on a segment in the plane, and their moment about its hinge; X: axes of the plane in its own."""
     f, n = b.f, b.n
     fx = X[0] * f[0] + X[1] * f[1] + X[2] * f[2]
     fy = X[3] * f[0] + X[4] * f[1] + X[5] * f[2]
@@ -34,40 +33,40 @@ def external_wrench(work, segment, X, c, s):
 @kernel
 def move_segments(system, work, q, v):
     """(T1), outward: angles, velocities and accelerations without any but prescribed angular accelerations."""
-    table, rows = system.segments, work.segments
+    table, shapes, rows, motions = system.segments, system.segment_shapes, work.segments, work.segment_motions
     ax, ay = base_acceleration(system.world[0])
     angle, w, al, c, s = 0.0, 0.0, 0.0, 1.0, 0.0
     for i in range(len(table)):
-        segment, x = table[i], rows[i]
+        segment, shape, row, x = table[i], shapes[i], rows[i], motions[i]
         j = segment.dof
         if i > 0:
-            before = rows[i - 1]
-            ox, oy = c * segment.ox - s * segment.oy, s * segment.ox + c * segment.oy
+            before = motions[i - 1]
+            ox, oy = c * shape.ox - s * shape.oy, s * shape.ox + c * shape.oy
             before.ox, before.oy, before.jx, before.jy = ox, oy, -oy, ox
             ax, ay = ax - al * oy - w * w * ox, ay + al * ox - w * w * oy
         if j >= 0:
             angle, w = angle + segment.sign * q[j], w + segment.sign * v[j]
             al += segment.sign * work.dofs[j].motion_vdot if segment.is_held else 0.0
         c, s = math.cos(angle), math.sin(angle)
-        x.w, x.al, x.ax, x.ay = w, al, ax, ay
-        x.cx, x.cy = c * segment.cx - s * segment.cy, s * segment.cx + c * segment.cy
-        x.fx, x.fy, x.n = external_wrench(work, segment, system.segment_axes[i], c, s)
-        x.hx, x.hy = -segment.mass * x.cy, segment.mass * x.cx
-        x.J, x.kappa = segment.J, segment.armature
+        row.w, x.al, x.ax, x.ay = w, al, ax, ay
+        x.cx, x.cy = c * shape.cx - s * shape.cy, s * shape.cx + c * shape.cy
+        x.fx, x.fy, row.n = external_wrench(work.bodies[shape.body], system.segment_axes[i], c, s)
+        x.hx, x.hy = -shape.mass * x.cy, shape.mass * x.cx
+        row.J, row.kappa = segment.J, segment.armature
 
 
 @kernel
 def put_forces(system, work):
     """(T2), inward: forces of this motion, and what the laws of the hinges exceed them by."""
-    table, rows = system.segments, work.segments
+    table, rows, motions = system.segments, work.segments, work.segment_motions
     Fx, Fy, M = 0.0, 0.0, 0.0
     for i in range(len(table) - 1, -1, -1):
-        segment, x = table[i], rows[i]
-        m, w2, al = segment.mass, x.w * x.w, x.al
-        M += x.ox * Fy - x.oy * Fx + x.n - segment.J * al - m * (x.cx * x.ay - x.cy * x.ax)
+        segment, row, x = table[i], rows[i], motions[i]
+        m, w2, al = system.segment_shapes[i].mass, row.w * row.w, x.al
+        M += x.ox * Fy - x.oy * Fx + row.n - segment.J * al - m * (x.cx * x.ay - x.cy * x.ax)
         Fx += x.fx - m * (x.ax - al * x.cy - w2 * x.cx)
         Fy += x.fy - m * (x.ay + al * x.cx - w2 * x.cy)
-        x.M = M
+        row.M = M
         x.excess = 0.0 if segment.is_held else -segment.sign * work.dofs[segment.dof].tau - M
 
 
@@ -123,11 +122,9 @@ def put_reactions(system, work, vdot, reaction):
 def transfer_matrix(system, work, q, v, vdot, reaction):
     move_segments(system, work, q, v)
     put_forces(system, work)
-    failed = sweep_outward(system.segments, work.segments)
-    if failed >= 0:
-        work.run[0].body = system.segments[failed].body
+    if not sweep_outward(system, work):
         return Status.SINGULAR
-    sweep_inward(system.segments, work.segments)
+    sweep_inward(system, work)
     put_accelerations(system, work, vdot)
     if len(system.transmissions) > 0:
         turn_motors(system, work, vdot)

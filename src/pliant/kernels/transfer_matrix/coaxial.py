@@ -8,11 +8,11 @@ from pliant.kernels._jit import kernel, routine
 from pliant.kernels.algebra.finite import without_underflow
 from pliant.kernels.transfer_matrix.hinges import end_hinge, hinge_moment, predict
 from pliant.kernels.transfer_matrix.loads import put_load_power, put_loads
+from pliant.kernels.transfer_matrix.riccati import LARGEST
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
 OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)
-LARGEST = 1e300  # of 1/d: more is a pivot of zero
 
 
 @kernel
@@ -30,7 +30,7 @@ def cross(s, p3, kappa, JA, source, torque, is_held, can_rotate):
 
 @kernel
 def sweep_outward(system, work, memory, h, A, D):
-    """Prediction and elimination, from the base to the tip. Returns -1, or the segment whose pivot is zero."""
+    """Prediction and elimination, from the base to the tip. False, with the body named, if a pivot is zero."""
     table, rows, newton = system.segments, work.segments, memory.newton[0]
     of_q, of_v = newton.beta * h * h, newton.gamma * h
     w, al, s, p3, can_rotate = 0.0, 0.0, 0.0, 0.0, False
@@ -47,10 +47,11 @@ def sweep_outward(system, work, memory, h, A, D):
         torque, JA = x.n - segment.J * al, segment.J * A
         s, nu = cross(s, p3, kappa, JA, source, torque, segment.is_held != 0, can_rotate)
         if can_rotate and not abs(s) < LARGEST:
-            return i
+            work.run[0].body = system.segment_shapes[i].body
+            return False
         x.w, x.inverse, x.nu, x.M, x.J = w, s, nu, torque, JA
         p3 = without_underflow(s * nu)
-    return -1
+    return True
 
 
 @kernel
@@ -80,9 +81,7 @@ def step_coaxial(system, work, memory, h, A, D):
     has_loads = len(system.loads) > 0
     if has_loads:
         put_loads(system, work)
-    failed = sweep_outward(system, work, memory, h, A, D)
-    if failed >= 0:
-        work.run[0].body = system.segments[failed].body
+    if not sweep_outward(system, work, memory, h, A, D):
         return SINGULAR
     sweep_inward(system, work, memory, A, D)
     memory.newton[0].n_iterations += 1

@@ -33,19 +33,19 @@ def load_place(system, frame, c, s):
 @routine
 def put_loads(system, work):
     """Loads on the segments, whose angles are known. Without flexible joints segment and body have one number."""
-    rows = work.segments
+    rows, motions = work.segments, work.segment_motions
     for i in range(len(rows)):
-        x = rows[i]
-        x.fx, x.fy, x.n, x.fx_angle, x.fy_angle, x.n_angle = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        x, rows[i].n = motions[i], 0.0
+        x.fx, x.fy, x.fx_angle, x.fy_angle, x.n_angle = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(len(system.loads)):
         load = system.loads[k]
         frame = system.frames[load.frame]
         if frame.body < 0:
             continue
-        x = rows[frame.body]
+        x, row = motions[frame.body], rows[frame.body]
         fx, fy, n = plane_components(system, work, load)
         if load.is_couple:
-            x.n += n
+            row.n += n
             continue
         c, s = math.cos(x.angle), math.sin(x.angle)
         px, py = load_place(system, frame, c, s)
@@ -54,29 +54,29 @@ def put_loads(system, work):
             x.fx_angle, x.fy_angle = x.fx_angle - fy, x.fy_angle + fx
         else:
             x.n_angle -= px * fx + py * fy
-        x.fx, x.fy, x.n = x.fx + fx, x.fy + fy, x.n + px * fy - py * fx
+        x.fx, x.fy, row.n = x.fx + fx, x.fy + fy, row.n + px * fy - py * fx
 
 
 @routine
 def put_load_power(system, work, D):
     """Power of all loads at the end of a step, from the changes phi of the angles."""
-    rows, power = work.segments, 0.0
+    rows, motions, power = work.segments, work.segment_motions, 0.0
     for k in range(len(system.loads)):
         load = system.loads[k]
         frame = system.frames[load.frame]
         if frame.body < 0:
             continue
         fx, fy, n = plane_components(system, work, load)
-        vx, vy, x = 0.0, 0.0, rows[frame.body]
+        vx, vy, row = 0.0, 0.0, rows[frame.body]
         for i in range(frame.body):
-            y = rows[i]
-            w = y.w + D * y.phi
-            vx, vy = vx - w * (y.oy + y.phi * y.ox), vy + w * (y.ox - y.phi * y.oy)
-        w = x.w + D * x.phi
+            x, phi, w = motions[i], rows[i].phi, rows[i].w + D * rows[i].phi
+            vx, vy = vx - w * (x.oy + phi * x.ox), vy + w * (x.ox - phi * x.oy)
+        w = row.w + D * row.phi
         if load.is_couple:
             power += n * w
             continue
-        c, s = math.cos(x.angle + x.phi), math.sin(x.angle + x.phi)
+        angle = motions[frame.body].angle + row.phi
+        c, s = math.cos(angle), math.sin(angle)
         px, py = load_place(system, frame, c, s)
         if load.is_follower:
             fx, fy = c * fx - s * fy, s * fx + c * fy

@@ -11,33 +11,32 @@ from pliant.kernels.transfer_matrix.riccati import RIGID_BASE, cross_hinge, cros
 
 @kernel
 def outward(system, work, x):
-    table, rows, kept = system.segments, work.segments, work.body_lanes
+    table, rows, motions, kept = system.segments, work.segments, work.segment_motions, work.body_lanes
     station, can_rotate = RIGID_BASE, False
     px = py = p3 = same(0.0)
     for i in range(len(rows)):
-        segment, row = table[i], rows[i]
+        segment, m, motion = table[i], system.segment_shapes[i].mass, motions[i]
         can_rotate = can_rotate or segment.is_held == 0
-        hinge = cross_hinge(station, row.kappa, segment.is_held != 0)
-        after, Q, _, _, _ = cross_segment(segment.mass, row, station, hinge, can_rotate)
+        hinge = cross_hinge(station, rows[i].kappa, segment.is_held != 0)
+        after, Q, _, _, _ = cross_segment(m, rows[i].J, motion, station, hinge, can_rotate)
         source = same(0.0) if segment.is_held else -segment.sign * load(x, segment.dof)
-        px, py, nu = cross_sources(segment.mass, row, station, hinge, Q, source, px, py, p3)
+        px, py, nu = cross_sources(m, motion, station, hinge, Q, source, px, py, p3)
         store3(kept, 3 * i, (px, py, nu))
         px, py, p3 = px + after[1] * nu, py + after[2] * nu, after[5] * nu
         station = after
 
 
 @kernel
-def inward(system, work, x):
-    """(T9); changes of angles take the place of x."""
-    table, rows, kept = system.segments, work.segments, work.body_lanes
+def inward(system, work):
+    """(T9); changes of angles are kept."""
+    rows, motions, kept = work.segments, work.segment_motions, work.body_lanes
     Fx = Fy = M = same(0.0)
     for i in range(len(rows) - 1, -1, -1):
-        segment, row = table[i], rows[i]
-        m, (px, py, nu) = segment.mass, load3(kept, 3 * i)
-        phi = row.inverse * (M + row.yx * Fx + row.yy * Fy + nu)
+        row, m, (px, py, nu) = motions[i], system.segment_shapes[i].mass, load3(kept, 3 * i)
+        phi = rows[i].inverse * (M + row.yx * Fx + row.yy * Fy + nu)
         ax = row.K[0] * Fx + row.K[1] * Fy + row.gx * phi + px
         ay = row.K[2] * Fx + row.K[3] * Fy + row.gy * phi + py
-        M = M + row.ox * Fy - row.oy * Fx - m * (row.cx * ay - row.cy * ax) - row.J * phi
+        M = M + row.ox * Fy - row.oy * Fx - m * (row.cx * ay - row.cy * ax) - rows[i].J * phi
         Fx, Fy = Fx - m * ax - row.hx * phi, Fy - m * ay - row.hy * phi
         store(kept, 3 * i, phi)
 
@@ -45,7 +44,7 @@ def inward(system, work, x):
 @kernel(RESPONSE)
 def respond(system, work, x):
     outward(system, work, x)
-    inward(system, work, x)
+    inward(system, work)
     table, before = system.segments, same(0.0)
     for i in range(len(table)):
         segment, phi = table[i], load(work.body_lanes, 3 * i)

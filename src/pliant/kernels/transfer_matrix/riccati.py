@@ -9,6 +9,7 @@ Numbers in brackets: docs/equations.md, section Transfer matrices."""
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.finite import without_underflow
 
+LARGEST = 1e300  # of 1/d: more is a pivot of zero
 RIGID_BASE = ((0.0, 0.0, 0.0, 0.0), 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -27,7 +28,7 @@ def cross_hinge(station, kappa, is_held):
 
 
 @kernel
-def cross_segment(m, x, station, hinge, can_rotate):
+def cross_segment(m, J, x, station, hinge, can_rotate):
     """(T6, T7): the next station, with what the way back needs: Q, K, g, y, 1/d."""
     _, ux, uy, _, _, _ = station
     r, _, rwx, rwy, (Bxx, Bxy, Byx, Byy) = hinge
@@ -40,7 +41,7 @@ def cross_segment(m, x, station, hinge, can_rotate):
     bx, by = r * ux - Bxx * x.hx - Bxy * x.hy, r * uy - Byx * x.hx - Byy * x.hy
     gx, gy = q0 * bx + q1 * by, q2 * bx + q3 * by
     ex, ey = -m * x.cy, m * x.cx
-    d = r + x.J + rwx * (m * gx + x.hx) + rwy * (m * gy + x.hy) + ex * gx + ey * gy
+    d = r + J + rwx * (m * gx + x.hx) + rwy * (m * gy + x.hy) + ex * gx + ey * gy
     inverse = 1.0 / d if can_rotate else 0.0
     yx = q0 * rwx + q2 * rwy - K0 * ex - K2 * ey - x.oy
     yy = q1 * rwx + q3 * rwy - K1 * ex - K3 * ey + x.ox
@@ -62,40 +63,41 @@ def cross_sources(m, x, station, hinge, Q, source, px, py, p3):
 
 
 @kernel
-def sweep_outward(table, rows):
-    """(T5 - T8) from the base to the tip. Returns -1, or the segment whose pivot is zero."""
+def sweep_outward(system, work):
+    """(T5 - T8) from the base to the tip. False, with the body named, if a pivot is zero."""
+    table, shapes, rows, motions = system.segments, system.segment_shapes, work.segments, work.segment_motions
     station, px, py, p3, can_rotate = RIGID_BASE, 0.0, 0.0, 0.0, False
     for i in range(len(rows)):
-        segment, x = table[i], rows[i]
-        m = segment.mass
-        can_rotate = can_rotate or segment.is_held == 0
-        hinge = cross_hinge(station, x.kappa, segment.is_held != 0)
-        after, Q, K, g, y = cross_segment(m, x, station, hinge, can_rotate)
-        if can_rotate and not abs(after[5]) < 1e300:
-            return i
+        x, row, m, is_held = motions[i], rows[i], shapes[i].mass, table[i].is_held != 0
+        can_rotate = can_rotate or not is_held
+        hinge = cross_hinge(station, row.kappa, is_held)
+        after, Q, K, g, y = cross_segment(m, row.J, x, station, hinge, can_rotate)
+        if can_rotate and not abs(after[5]) < LARGEST:
+            work.run[0].body = shapes[i].body
+            return False
         px, py, nu = cross_sources(m, x, station, hinge, Q, x.excess, px, py, p3)
         x.K[0], x.K[1], x.K[2], x.K[3] = K
         x.gx, x.gy, x.yx, x.yy = g[0], g[1], y[0], y[1]
-        x.px, x.py, x.nu, x.inverse = px, py, nu, after[5]
+        x.px, x.py, row.nu, row.inverse = px, py, nu, after[5]
         px, py = without_underflow(px + after[1] * nu), without_underflow(py + after[2] * nu)
         p3 = without_underflow(after[5] * nu)
         station = after
-    return -1
+    return True
 
 
 @kernel
-def sweep_inward(table, rows):
+def sweep_inward(system, work):
     """(T9) from the tip to the base: changes of angles, and moments, which M then holds."""
+    shapes, rows, motions = system.segment_shapes, work.segments, work.segment_motions
     Fx, Fy, M = 0.0, 0.0, 0.0
     for i in range(len(rows) - 1, -1, -1):
-        segment, x = table[i], rows[i]
-        m = segment.mass
-        phi = x.inverse * (M + x.yx * Fx + x.yy * Fy + x.nu)
+        x, row, m = motions[i], rows[i], shapes[i].mass
+        phi = row.inverse * (M + x.yx * Fx + x.yy * Fy + row.nu)
         ax = x.K[0] * Fx + x.K[1] * Fy + x.gx * phi + x.px
         ay = x.K[2] * Fx + x.K[3] * Fy + x.gy * phi + x.py
         # the equations of the segment itself, which hold whatever its hinge is
-        M += x.ox * Fy - x.oy * Fx - m * (x.cx * ay - x.cy * ax) - x.J * phi
+        M += x.ox * Fy - x.oy * Fx - m * (x.cx * ay - x.cy * ax) - row.J * phi
         Fx, Fy = without_underflow(Fx - m * ax - x.hx * phi), without_underflow(Fy - m * ay - x.hy * phi)
         M = without_underflow(M)
-        x.phi = phi
-        x.M += M
+        row.phi = phi
+        row.M += M

@@ -28,45 +28,46 @@ NEWTON_TOLERANCE = 0.01  # of the tolerances, where more than one linearisation 
 @kernel
 def move_segments(system, work, memory, h, is_first):
     """(T1), outward: the predicted motion; h: to where equilibrium is asked for."""
-    table, rows, newton = system.segments, work.segments, memory.newton[0]
+    table, shapes, rows, motions = system.segments, system.segment_shapes, work.segments, work.segment_motions
+    newton = memory.newton[0]
     of_q, of_v = newton.beta * h * h, newton.gamma * h
     ax, ay = base_acceleration(system.world[0])
     angle, w, al, c, s = 0.0, 0.0, 0.0, 1.0, 0.0
     for i in range(len(table)):
-        segment, x = table[i], rows[i]
+        segment, shape, x = table[i], shapes[i], motions[i]
         if i > 0:
-            before, w2 = rows[i - 1], w * w
-            ox, oy = c * segment.ox - s * segment.oy, s * segment.ox + c * segment.oy
+            before, w2 = motions[i - 1], w * w
+            ox, oy = c * shape.ox - s * shape.oy, s * shape.ox + c * shape.oy
             before.ox, before.oy = ox, oy
             ax, ay = ax - al * oy - w2 * ox, ay + al * ox - w2 * oy
         if segment.dof >= 0:
             q, v, a = predict(system, work, memory, segment, of_q, of_v, is_first)
             angle, w, al = angle + segment.sign * q, w + segment.sign * v, al + segment.sign * a
             c, s = math.cos(angle), math.sin(angle)
-        x.angle, x.w, x.al, x.ax, x.ay = angle, w, al, ax, ay
-        x.cx, x.cy = c * segment.cx - s * segment.cy, s * segment.cx + c * segment.cy
+        rows[i].w, x.angle, x.al, x.ax, x.ay = w, angle, al, ax, ay
+        x.cx, x.cy = c * shape.cx - s * shape.cy, s * shape.cx + c * shape.cy
 
 
 @kernel
 def put_coefficients(system, work, memory, A, D):
     """(T2 - T4), inward: forces of this motion, and the coefficients of small changes."""
-    table, rows, y_new, n = system.segments, work.segments, memory.y_new, len(work.dofs)
+    table, rows, motions, y_new, n = system.segments, work.segments, work.segment_motions, memory.y_new, len(work.dofs)
     Fx, Fy, M, a = 0.0, 0.0, 0.0, memory.stages[NEW]
     for i in range(len(table) - 1, -1, -1):
-        segment, x = table[i], rows[i]
-        m, w, al, cx, cy, ox, oy, ax, ay = segment.mass, x.w, x.al, x.cx, x.cy, x.ox, x.oy, x.ax, x.ay
+        segment, row, x, m = table[i], rows[i], motions[i], system.segment_shapes[i].mass
+        w, al, cx, cy, ox, oy, ax, ay = row.w, x.al, x.cx, x.cy, x.ox, x.oy, x.ax, x.ay
         w2 = w * w
         along, across = -al - 2.0 * w * D, A - w2
         x.jx, x.jy = along * ox - across * oy, along * oy + across * ox
         x.hx, x.hy = m * (along * cx - across * cy) - x.fx_angle, m * (along * cy + across * cx) - x.fy_angle
-        x.J = segment.J * A - m * (cx * ax + cy * ay) + ox * Fx + oy * Fy - x.n_angle
-        M += ox * Fy - oy * Fx + x.n - segment.J * al - m * (cx * ay - cy * ax)
+        row.J = segment.J * A - m * (cx * ax + cy * ay) + ox * Fx + oy * Fy - x.n_angle
+        M += ox * Fy - oy * Fx + row.n - segment.J * al - m * (cx * ay - cy * ax)
         Fx += x.fx - m * (ax - al * cy - w2 * cx)
         Fy += x.fy - m * (ay + al * cx - w2 * cy)
-        x.M = M
+        row.M = M
         if segment.is_held == 0:
             j = segment.dof
-            x.kappa = segment.stiffness + segment.damping * D + segment.armature * A
+            row.kappa = segment.stiffness + segment.damping * D + segment.armature * A
             x.excess = hinge_moment(system, work, segment, y_new[j], y_new[n + j], a[n + j]) - M
 
 
@@ -99,11 +100,9 @@ def step_planar(system, work, memory, h, A, D):
         if has_loads:
             put_loads(system, work)
         put_coefficients(system, work, memory, A, D)
-        failed = sweep_outward(system.segments, work.segments)
-        if failed >= 0:
-            work.run[0].body = system.segments[failed].body
+        if not sweep_outward(system, work):
             return SINGULAR
-        sweep_inward(system.segments, work.segments)
+        sweep_inward(system, work)
         newton.n_iterations += 1
         if put_end(system, work, memory, A, D) <= NEWTON_TOLERANCE:
             break
