@@ -9,8 +9,18 @@ from pliant.model.rotations import rotation_matrix
 from pliant.model.signals import Sine
 
 
+def angular_chain(n, inertia, stiffness, damping, torque=1.0):
+    """n wheels on one line, springs and dampers between them, a torque on the last."""
+    bodies = [Body(f"b{i}", 1.0, inertia=(inertia,) * 3) for i in range(n)]
+    joints = [
+        Joint(f"j{i}", "revolute", f"b{i}", f"b{i - 1}" if i else "world", stiffness=stiffness, damping=damping)
+        for i in range(n)
+    ]
+    return Model("angular chain", bodies, joints, loads=(Load(f"b{n - 1}", z=torque, kind="couple"),))
+
+
 def random_chain(seed, n=6, axis=(0.0, 0.0, 1.0), prescribed=(), welded=(), free=(), armature=True):
-    """n links of any shape on hinges about one axis, springs, dampers, motors, loads; `free`: hinges without springs."""
+    """n links of any shape on hinges about one axis, springs, dampers, motors, loads; `free`: without springs."""
     rng = np.random.default_rng(seed)
     turn = rotation_matrix(np.array([1.0, 0.0, 0.0]), 0.0)
     if axis != (0.0, 0.0, 1.0):
@@ -20,7 +30,11 @@ def random_chain(seed, n=6, axis=(0.0, 0.0, 1.0), prescribed=(), welded=(), free
     bodies, joints, parent = [], [], "world"
     for i in range(n):
         A = rng.standard_normal((3, 3))
-        bodies.append(Body(f"b{i}", rng.uniform(0.5, 2.0), tuple(rng.uniform(-0.4, 0.4, 3)), (0.05 * A @ A.T + np.eye(3)).tolist()))
+        bodies.append(
+            Body(
+                f"b{i}", rng.uniform(0.5, 2.0), tuple(rng.uniform(-0.4, 0.4, 3)), (0.05 * A @ A.T + np.eye(3)).tolist()
+            )
+        )
         spin = rotation_matrix(np.array([0.0, 0.0, 1.0]), rng.uniform(-3, 3))
         place = rng.uniform(-1.0, 1.0, 3)
         R = turn @ spin if i == 0 else spin
@@ -41,10 +55,17 @@ def random_chain(seed, n=6, axis=(0.0, 0.0, 1.0), prescribed=(), welded=(), free
                 motor=Sine(rng.uniform(1, 5), rng.uniform(1, 5), 0.3) if i % 3 == 0 else None,
             )
             if i in prescribed:
-                given |= {"motion": Sine(rng.uniform(0.2, 1), rng.uniform(1, 3), 0.1), "motor": None, "q0": None, "v0": None}
+                given |= {
+                    "motion": Sine(rng.uniform(0.2, 1), rng.uniform(1, 3), 0.1),
+                    "motor": None,
+                    "q0": None,
+                    "v0": None,
+                }
             joints.append(Joint(f"j{i}", "revolute", f"b{i}", frame, **given))
         parent = f"b{i}"
-    tip = Frame(parent, tuple(rng.uniform(-1, 1, 3)), rotation_matrix(np.array([0.6, 0.0, 0.8]), 0.7).tolist(), name="tip")
+    tip = Frame(
+        parent, tuple(rng.uniform(-1, 1, 3)), rotation_matrix(np.array([0.6, 0.0, 0.8]), 0.7).tolist(), name="tip"
+    )
     mid = Frame(f"b{n // 2}", tuple(rng.uniform(-1, 1, 3)), name="mid")
     loads = (
         Load("tip", *rng.uniform(-5, 5, 3).tolist()),

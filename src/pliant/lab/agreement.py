@@ -97,7 +97,7 @@ class Agreement:
 
 
 def agreement(model: Model, duration: float | None = None) -> Agreement:
-    """Compare all formulations that take the model on a run from the model's start, and at states along it with other velocities.
+    """Compare all formulations that take a model on a run from its start, and at states along it with other velocities.
 
     duration: of the run [s]; left out: 0.1 s, or that of the model where it is shorter."""
     if duration is None:

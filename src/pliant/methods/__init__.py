@@ -152,9 +152,7 @@ def find_formulation(given: Any, model: Model, **parameters: Any) -> Formulation
     refusal = method.refusal(model)
     if refusal:
         able = ", ".join(row.name for row in formulations_of(model))
-        raise ModelError(
-            f"formulation {method.name!r} does not take model {model.name!r}: {refusal}; these do: {able}"
-        )
+        raise ModelError(f"formulation {method.name!r} does not take model {model.name!r}: {refusal}; these do: {able}")
     return method
 
 

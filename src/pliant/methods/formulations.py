@@ -120,7 +120,11 @@ class TransferMatrix(Formulation):
     response: ClassVar[str] = "pliant.kernels.transfer_matrix.response"
 
     iterations: int = parameter(
-        1, "most linearisations of transfer_matrix in a step; more: until they change nothing", low=1, high=100, is_whole=True
+        1,
+        "most linearisations of transfer_matrix in a step; more: until they change nothing",
+        low=1,
+        high=100,
+        is_whole=True,
     )
 
     @classmethod

@@ -52,7 +52,9 @@ def planar_chain(model: Model) -> PlanarChain | str:
         before, R = R, R @ link.joint_frame.matrix
         turned = R @ _unit(link.joint.axis or (0.0, 0.0, 1.0))
         if link.joint.kind == "revolute" and np.linalg.norm(np.cross(axis, turned)) > PARALLEL:
-            return f"the axis of joint {link.joint.name!r} is not parallel to that of joint {_first(links).joint.name!r}"
+            return (
+                f"the axis of joint {link.joint.name!r} is not parallel to that of joint {_first(links).joint.name!r}"
+            )
         signs.append(float(np.sign(axis @ turned)) if link.joint.kind == "revolute" else 0.0)
         joints.append(plane[:2] @ before @ np.array(link.joint_frame.position))
         bases.append(plane @ R)

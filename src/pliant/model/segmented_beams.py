@@ -92,7 +92,9 @@ class SegmentedBeam:
         weld = [Joint(names[0], "fixed", names[0], root)] if self.has_stub else []
         n_welds = len(weld)
         hinges = [
-            Joint(f"{self.name}_hinge_{i + 1}", "revolute", child, place, stiffness=float(k), damping=float(self.eta * k))
+            Joint(
+                f"{self.name}_hinge_{i + 1}", "revolute", child, place, stiffness=float(k), damping=float(self.eta * k)
+            )
             for i, (child, place, k) in enumerate(
                 zip(names[n_welds:], places[n_welds:], self.stiffnesses, strict=False)
             )
@@ -113,21 +115,22 @@ class SegmentedBeam:
 def _problems(beam: SegmentedBeam) -> Iterator[str]:
     if beam.layout == "start" and beam.springs == "thesis":
         yield (
-            'springs = "thesis" are right only with hinges at the middle of the elements; with layout = "start" they make '
-            'the beam too soft: give springs = "best", or layout = "midpoint"'
+            'springs = "thesis" are right only with hinges at the middle of the elements; with layout = "start" the '
+            'beam would be too soft: give springs = "best", or layout = "midpoint"'
         )
 
 
 def _rod(name: str, mass: float, length: float) -> Body:
     across = mass * length**2 / 12.0
-    return Body(name, mass, (0.5 * length, 0.0, 0.0), (0.0, across, across))
+    inertia: Any = (0.0, across, across)
+    return Body(name, mass, (0.5 * length, 0.0, 0.0), inertia)
 
 
 def segmented_beam(
     length: float,
     segments: int,
-    EI: float,  # noqa: N803, as everybody writes it
-    rhoA: float,  # noqa: N803
+    EI: float,
+    rhoA: float,
     layout: Layout = "midpoint",
     springs: Springs = "best",
     eta: float = 0.0,

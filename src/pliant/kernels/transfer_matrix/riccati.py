@@ -36,18 +36,19 @@ def cross_segment(m, J, x, station, hinge, can_rotate):
     q0, q1, q2, q3 = 1.0 + m * Byy, -m * Bxy, -m * Byx, 1.0 + m * Bxx
     scale = 1.0 / (q0 * q3 - q1 * q2)
     q0, q1, q2, q3 = scale * q0, scale * q1, scale * q2, scale * q3
-    K0, K1, K2, K3 = q0 * Bxx + q1 * Byx, q0 * Bxy + q1 * Byy, q2 * Bxx + q3 * Byx, q2 * Bxy + q3 * Byy
+    Kxx, Kxy = q0 * Bxx + q1 * Byx, q0 * Bxy + q1 * Byy
+    Kyx, Kyy = q2 * Bxx + q3 * Byx, q2 * Bxy + q3 * Byy
     # g = Q (r u - B h)
     bx, by = r * ux - Bxx * x.hx - Bxy * x.hy, r * uy - Byx * x.hx - Byy * x.hy
     gx, gy = q0 * bx + q1 * by, q2 * bx + q3 * by
     ex, ey = -m * x.cy, m * x.cx
     d = r + J + rwx * (m * gx + x.hx) + rwy * (m * gy + x.hy) + ex * gx + ey * gy
     inverse = 1.0 / d if can_rotate else 0.0
-    yx = q0 * rwx + q2 * rwy - K0 * ex - K2 * ey - x.oy
-    yy = q1 * rwx + q3 * rwy - K1 * ex - K3 * ey + x.ox
+    yx = q0 * rwx + q2 * rwy - Kxx * ex - Kyx * ey - x.oy
+    yy = q1 * rwx + q3 * rwy - Kxy * ex - Kyy * ey + x.ox
     ux, uy, wx, wy = inverse * (gx + x.jx), inverse * (gy + x.jy), inverse * yx, inverse * yy
-    S = (K0 + ux * yx, K1 + ux * yy, K2 + uy * yx, K3 + uy * yy)
-    return (S, ux, uy, wx, wy, inverse), (q0, q1, q2, q3), (K0, K1, K2, K3), (gx, gy), (yx, yy)
+    S = (Kxx + ux * yx, Kxy + ux * yy, Kyx + uy * yx, Kyy + uy * yy)
+    return (S, ux, uy, wx, wy, inverse), (q0, q1, q2, q3), (Kxx, Kxy, Kyx, Kyy), (gx, gy), (yx, yy)
 
 
 @kernel
