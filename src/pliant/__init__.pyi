@@ -87,6 +87,7 @@ from pliant.model.rigid_twin import rigid_twin as rigid_twin
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
 from pliant.model.denavit_hartenberg import DenavitHartenberg as DenavitHartenberg, DHRow as DHRow
+from pliant.model.segmented_beams import SegmentedBeam as SegmentedBeam, segmented_beam as segmented_beam
 from pliant.model.transmissions import Transmission as Transmission, TorqueTable as TorqueTable
 from pliant.model.contacts import Contact as Contact, Plane as Plane
 from pliant.model.normal_laws import (

@@ -271,7 +271,7 @@ def compare(
     from pliant.command.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.lab.agreement import COLUMNS, agreement
-    from pliant.methods import FORMULATIONS
+    from pliant.methods import formulations_of
 
     if time is not None and not 0.0 < time < float("inf"):
         raise ModelError(f"--time {time:g}: give a number above 0 [s]")
@@ -281,7 +281,7 @@ def compare(
     if out is not None:
         make_folder(out.parent)
     compile_first()
-    for row in FORMULATIONS:
+    for row in formulations_of(models[0]):
         say_what_compiles(models[0], {"formulation": row.name})
     found = [agreement(model, time) for model in models]
     print_table(COLUMNS, [row for each in found for row in each.table()])

@@ -156,7 +156,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
-        figures = job.case.figures(result) if job.case else {}
+        figures = job.case.figures_of(job.settings, result) if job.case else {}
         findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
         _write(outcome, {})
@@ -167,10 +167,12 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
         model = case.build(variant.settings)
         results[label] = simulate(model, progress=progress, **with_values(model, options))
     first, *others = results
-    figures = case.figures(results[first])
+    figures = case.figures_of(variants[first].settings, results[first])
     for label in others if len(others) < MAX_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
-        figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
+        figures |= {
+            f"{prefix}_{key}": value for key, value in case.figures_of(variants[label].settings, results[label]).items()
+        }
     findings = case.compare_variants(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
