@@ -41,6 +41,7 @@ class Drawing:
     across: str = "time"
     across_unit: str = "s"
     is_wide: bool = False  # worth a whole row
+    is_log_across: bool = False
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,14 @@ function layoutOf(chart, width) {
     hoverlabel: { bgcolor: theme.card, bordercolor: theme.line, font: { color: theme.ink, size: 12 } },
     dragmode: false,
     modebar: { bgcolor: theme.card, color: theme.muted, activecolor: theme.ink },
-    xaxis: axisOf(bracket(chart.across, chart.across_unit), { range: high > low ? [low, high] : [low - 0.5, low + 0.5], zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
+    xaxis: axisOf(bracket(chart.across, chart.across_unit), { ...acrossRange(chart, low, high), zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
     yaxis: axisOf(chart.unit ? `[${chart.unit}]` : "", chart.log ? { type: "log", dtick: logStep(chart) } : { nticks: 7 }),
   };
+}
+
+function acrossRange(chart, low, high) {
+  if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
+  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
 }
 
 // Whole decades, few enough.
