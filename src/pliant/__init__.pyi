@@ -41,6 +41,8 @@ from pliant.linear.state_space import StateSpace as StateSpace
 from pliant.linear.lqr import lqr as lqr
 from pliant.linear.stable_inversion import stable_inversion as stable_inversion, TipTorque as TipTorque
 from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
+from pliant.linear.transfer_matrix.transfer import transfer as transfer, Transfer as Transfer
+from pliant.linear.transfer_matrix.response import FrequencyResponse as FrequencyResponse
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (

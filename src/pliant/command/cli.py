@@ -242,6 +242,55 @@ def _beam_modes(settings: list[str] | None, out: Path | None) -> None:
     print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
 
 
+@app.command(short_help="natural frequencies and Bode plots by transfer matrices")
+def transfer(
+    case_or_file: CaseArgument,
+    settings: SetOption = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME", help="a force or motion, as elbow, tip.fy, world.y; may be repeated"),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option("--output", metavar="NAME", help="what is read off, as elbow, tip.y, elbow.mz; may be repeated"),
+    ] = None,
+    count: Annotated[int | None, typer.Option("--modes", metavar="N", help="how many modes; default 10")] = None,
+    below: Annotated[
+        float | None, typer.Option("--below", metavar="OMEGA", help="instead: all modes below, in rad/s")
+    ] = None,
+    undamped: Annotated[bool, typer.Option("--undamped", help="leave dampers and friction out")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for page and numbers")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
+) -> None:
+    """Natural frequencies (all of them, counted), shapes and transfer functions of a robot about rest, beams as
+    continua; writes report.html with Bode plots, and summary.json.
+
+    pliant transfer robot.toml --input shoulder --output tip.y --below 2000
+    """
+    from pliant.command.loading import load
+    from pliant.files import make_folder, write_whole
+    from pliant.linear.transfer_matrix.reporting import COLUMNS, response_summary
+    from pliant.linear.transfer_matrix.transfer import transfer
+
+    model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
+    found = transfer(model, count=count, below=below, is_damped=not undamped)
+    table, response = found.table(), found.bode(inputs, outputs)
+    folder = out or Path("pliant-out") / f"transfer-{Path(case_or_file).stem}"
+    make_folder(folder)
+    for note in found.notes:
+        print(f"pliant: {note}", file=sys.stderr)
+    print_table(COLUMNS, table)
+    print(f"all {found.counts[-1]} natural frequencies up to {found.frequencies[-1]:.6g} rad/s by count")
+    if not found.is_stable:
+        print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
+    found.report(folder / "report.html", response=response)
+    summary = found.summary | {"response": response_summary(response)}
+    write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    print(f"written: {folder}/report.html, summary.json")
+
+
 @app.command(short_help="how closely all formulations agree on a robot")
 def compare(
     cases_or_files: Annotated[

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.report_types import Panel
+from pliant.report_types import Lines, Panel
 from pliant.view.arrays import Arrays
 from pliant.view.charts.chart import Curve, Drawing, thinned
 from pliant.view.charts.quantities import Quantities
@@ -17,6 +17,20 @@ from pliant.view.charts.quantities import Quantities
 CURVE_ROOM = 1_300_000  # characters of all curves of a page
 POINTS = (1500, 1000, 700, 500, 350, 250, 120, 60)  # per curve: the first with which all fit
 ROUNDING = 1e-9  # of the largest value of that unit in the run: smaller ranges are not magnified
+
+
+def lines_drawing(lines: Lines) -> Drawing:
+    """A chart of curves that are no columns of a run."""
+    curves = [Curve(label, np.asarray(x), np.asarray(y), label in lines.dashed) for label, x, y in lines.curves]
+    return Drawing(
+        lines.title,
+        lines.unit,
+        tuple(curves),
+        is_log=lines.is_log,
+        across=lines.across,
+        across_unit=lines.across_unit,
+        is_log_across=lines.is_log_across,
+    )
 
 
 class ChartBook:
@@ -35,6 +49,7 @@ class ChartBook:
         data = {
             "title": drawing.title,
             "log": drawing.is_log,
+            "log_across": drawing.is_log_across,
             "across": drawing.across,
             "across_unit": drawing.across_unit,
             "timed": drawing.across == "time",

@@ -97,13 +97,18 @@ function layoutOf({ chart, form, curves, scale }, ends, width) {
     modebar: { bgcolor: theme.card, color: theme.muted, activecolor: theme.ink },
     shapes: form.levels.map(({ value }) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: scale.factor * value, y1: scale.factor * value, line: { color: theme.bad, width: 1.2, dash: "dash" } })),
     annotations: form.levels.filter(({ value }) => value >= ends[0] && value <= ends[1]).map(({ label, value }) => ({ text: escaped(label), xref: "paper", x: 1, xanchor: "right", y: scale.factor * value, yanchor: value > 0 ? "top" : "bottom", showarrow: false, font: { size: 11, color: theme.bad } })),
-    xaxis: axisOf(bracket(chart.across, chart.across_unit), { range: high > low ? [low, high] : [low - 0.5, low + 0.5], zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
+    xaxis: axisOf(bracket(chart.across, chart.across_unit), { ...acrossRange(chart, low, high), zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
     yaxis: axisOf(scale.unit ? `[${scale.unit}]` : "", { range: rangeOf(chart, ends, scale), ...(chart.log ? { type: "log", dtick: logStep(ends) } : { nticks: 7 }) }),
   };
 }
 
 function rangeOf(chart, ends, { factor }) {
   return chart.log ? ends.map(Math.log10) : ends.map((value) => factor * value);
+}
+
+function acrossRange(chart, low, high) {
+  if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
+  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
 }
 
 // Whole decades, few enough.
