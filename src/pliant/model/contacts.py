@@ -10,7 +10,7 @@ from pliant.model.bodies import Place
 from pliant.model.friction_laws import AnyFriction, Friction
 from pliant.model.messages import refuse
 from pliant.model.normal_laws import AnyNormalLaw, NormalLaw
-from pliant.model.quantities import Name, NonNegative, Number, Vector, described, without_direction
+from pliant.model.quantities import Direction, Name, NonNegative, Number, described, without_direction
 
 __all__ = ["Contact", "Friction", "NormalLaw", "Plane"]
 
@@ -20,7 +20,7 @@ class Plane:
     """A plane through a place, carried by its body or fixed in the world; the free side is where the normal points."""
 
     place: Place = "world"  # a body, a frame, "world", or a frame given in place: the plane goes through its origin
-    normal: Vector = (0.0, 0.0, 1.0)  # in the axes of the place, any length but 0
+    normal: Direction = (0.0, 0.0, 1.0)  # in the axes of the place, any length but 0, or a letter: "y"
     offset: Number = 0.0  # shifts the plane along its normal [m]
 
     def __post_init__(self) -> None:

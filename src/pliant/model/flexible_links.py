@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, Tag
+from pydantic import Tag
 
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
-from pliant.model.flexible import NO_SHAPES, Axial, Beam, Coupling, Damping, Material, Modes, Plane, Section
+from pliant.model.flexible import NO_SHAPES, AnyDamping, Axial, Beam, Coupling, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
@@ -47,7 +47,7 @@ class FlexibleLink:
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
     coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
-    damping: Annotated[Damping, Field()] = Damping()  # of the material and the air
+    damping: AnyDamping = Damping()  # of the material and the air; a number is the ratio of every mode
 
 
 PASSED = ("section", "material", "stretch", "torsion", "theory", "coupling", "rotary", "damping")
