@@ -218,5 +218,5 @@ def test_directions_by_their_letters():
 def test_a_number_as_damping_of_a_beam_is_its_ratio():
     beam = {"length": 1.0, "material": pliant.Material(7e10, 2700.0), "section": pliant.Circle(0.01)}
     assert pliant.Beam("b", **beam, damping=0.02) == pliant.Beam("b", **beam, damping=pliant.Damping(ratio=0.02))
-    with pytest.raises(ModelError, match="damping.*give 0 or more"):
+    with pytest.raises(ModelError, match=r"damping.*give 0 or more"):
         pliant.Beam("b", **beam, damping=-0.02)

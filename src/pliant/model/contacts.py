@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Tag
 
-from pliant.model.bodies import Place
+from pliant.model.bodies import Frame, Place
 from pliant.model.friction_laws import AnyFriction, Friction
 from pliant.model.messages import refuse
 from pliant.model.normal_laws import AnyNormalLaw, NormalLaw
-from pliant.model.quantities import Direction, Name, NonNegative, Number, described, without_direction
+from pliant.model.quantities import ONE_OR_EACH, Direction, Name, NonNegative, Number, described, without_direction
 
 __all__ = ["Contact", "Friction", "NormalLaw", "Plane"]
 
@@ -27,6 +27,13 @@ class Plane:
         refuse(filter(None, [without_direction("normal", self.normal)]))
 
 
+# places, or those of all shapes
+Points = Annotated[
+    Annotated[tuple[Place, ...], Field(min_length=1), Tag("each")] | Annotated[Literal["shapes"], Tag("one")],
+    ONE_OR_EACH,
+]
+
+
 @described
 class Contact:
     """Points (or balls about them) that touch a plane. Without points: ends of all rods, tubes, beams."""
@@ -34,10 +41,15 @@ class Contact:
     name: Name  # under which it is logged
     normal: AnyNormalLaw  # force along the normal
     plane: Plane = Plane()  # what is touched; default: the ground z = 0
-    points: Annotated[tuple[Place, ...], Field(min_length=1)] | None = None  # left out: ends of the links
+    points: Points | None = None  # left out: ends of the links; "shapes": corners of boxes and centres of spheres, too
     friction: AnyFriction | None = None  # force along the plane
     radius: NonNegative = 0.0  # of a ball about each point [m]
     rests: bool = False  # whether points may lie below the plane at the start: they press on it, as at rest
+
+    @property
+    def places(self) -> tuple[str | Frame, ...]:
+        """The points that are given one by one."""
+        return self.points if isinstance(self.points, tuple) else ()
 
     def __post_init__(self) -> None:
         if self.friction is not None and self.friction.load is not None:

@@ -9,6 +9,7 @@ from pliant.engine.prepared import Prepared
 from pliant.errors import failure_advice
 from pliant.mechanisms.assembly import singular_loop
 from pliant.model.columns import command_columns
+from pliant.model.model import Model
 from pliant.results.recording import Event
 from pliant.system.status import Status
 
@@ -52,7 +53,15 @@ def failure_reason(
             f"at t = {t:.9g} s: {command!r} is not finite, the law of its controller runs away; look at its gains and "
             "its own states (a windup limits those of a PID)"
         )
-    return failure_advice(status, t, failed_item(handle, status, events, target))
+    who = failed_item(handle, status, events, target)
+    return failure_advice(status, t, who, better_coupling(handle.model, who))
+
+
+def better_coupling(model: Model, beam: str) -> str:
+    """A coupling of higher order than the one in force, as a part of advice."""
+    order = next((each.coupling_order for each in model.beams if each.name == beam), 0)
+    words = {1: 'coupling = "high-order", ', 2: 'coupling = "fourth-order", '}
+    return words.get(order, "")
 
 
 def runaway_command(handle: Prepared) -> str | None:
