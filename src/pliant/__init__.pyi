@@ -46,6 +46,7 @@ from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
     PD as PD,
     PID as PID,
+    ComputedTorque as ComputedTorque,
     LinearController as LinearController,
     StateFeedback as StateFeedback,
 )
@@ -138,6 +139,10 @@ from pliant.methods.integrators import (
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
     Newmark as Newmark,
+    FoxEuler as FoxEuler,
+    Wilson as Wilson,
+    Houbolt as Houbolt,
+    Proposed as Proposed,
     AutoIntegrator as AutoIntegrator,
 )
 from pliant.methods.closures import (

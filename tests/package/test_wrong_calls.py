@@ -243,6 +243,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Controller": lambda ready: {"period": 0.1, "joints": ("elbow",), "function": print},
     "PD": lambda ready: {"stiffness": 1.0},
     "PID": lambda ready: {"stiffness": 1.0, "damping": 1.0, "integral": 1.0},
+    "ComputedTorque": lambda ready: {"stiffness": 1.0, "damping": 1.0},
     "LinearController": lambda ready: {"A": [[0.5]], "B": [[1.0, 1.0]], "C": [[1.0]], "D": [[1.0, 1.0]]},
     "StateFeedback": lambda ready: {"gain": [[1.0, 1.0]]},
     "delayed": lambda ready: {"signal": 1.0, "delay": 0.1},

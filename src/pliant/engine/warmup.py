@@ -25,6 +25,7 @@ HALVES = (
             "jacobians",
             "shift",
             "control",
+            "rigid_model",
             "closures.constraint_check",
             "closures.springs",
             "closures.reduced",
@@ -51,7 +52,7 @@ HALVES = (
             "formulations.stiffening",
             "integrators.adams",
             "integrators.radau",
-            "integrators.generalised_alpha",
+            "integrators.second_order",
         ),
     ),
 )

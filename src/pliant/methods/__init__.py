@@ -101,7 +101,7 @@ def _find_class(family: str, name: Any) -> type[Method]:
     if is_text and name == "auto":
         return AUTO[family]
     for method in table:
-        if is_text and method.name == name:
+        if is_text and method.name == name.replace("-", "_"):
             return method
     close = difflib.get_close_matches(name, [method.name for method in table], 1) if is_text else ()
     hint = f"; did you mean {close[0]!r}?" if close else ""

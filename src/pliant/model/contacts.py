@@ -10,7 +10,16 @@ from pliant.model.bodies import Frame, Place
 from pliant.model.friction_laws import AnyFriction, Friction
 from pliant.model.messages import refuse
 from pliant.model.normal_laws import AnyNormalLaw, NormalLaw
-from pliant.model.quantities import ONE_OR_EACH, Direction, Name, NonNegative, Number, described, without_direction
+from pliant.model.quantities import (
+    ONE_OR_EACH,
+    Direction,
+    Many,
+    Name,
+    NonNegative,
+    Number,
+    described,
+    without_direction,
+)
 
 __all__ = ["Contact", "Friction", "NormalLaw", "Plane"]
 
@@ -29,7 +38,7 @@ class Plane:
 
 # places, or those of all shapes
 Points = Annotated[
-    Annotated[tuple[Place, ...], Field(min_length=1), Tag("each")] | Annotated[Literal["shapes"], Tag("one")],
+    Annotated[Many[Place], Field(min_length=1), Tag("each")] | Annotated[Literal["shapes"], Tag("one")],
     ONE_OR_EACH,
 ]
 

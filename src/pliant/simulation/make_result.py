@@ -14,7 +14,7 @@ from pliant.methods import Methods
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
-from pliant.results.recording import Dense
+from pliant.results.recording import Dense, recorded_energy
 from pliant.simulation.audit import audit_run
 from pliant.simulation.auto_integrator import describe_integrators
 from pliant.simulation.contact_log import contact_log, join_contacts
@@ -25,7 +25,6 @@ from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
-from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 
@@ -74,7 +73,8 @@ def _result(
     if not reason:
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
-        reason = failure_reason(handle, status, float(stepping.t), events, start, end, int(stepping.target))
+        target = int(stepping.target)
+        reason = failure_reason(handle, status, float(stepping.t), events, start, end, target, options)
     t, _, _, inputs, energy = _split(handle, rows)
     y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
     audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
@@ -130,10 +130,7 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
     world = handle.system.world[0]
     t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
     q, v = q.copy(), v.copy()
-    energy = handle.energies(q, v)
-    for k, kind in enumerate(handle.system.quadratures):
-        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
-    return t[:, 0].copy(), q, v, inputs.copy(), energy
+    return t[:, 0].copy(), q, v, inputs.copy(), recorded_energy(handle, q, v, z)
 
 
 def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:

@@ -95,11 +95,11 @@ def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: I
             raise ModelError(f"{name} has no effect: model {model.name!r} has no loops; leave it out")
         return None
     if not closure.goes_with(integrator):
-        able = ", ".join(other.name for other in CLOSURES if f"{integrator.kind} integrators" in other.supports)
+        able = ", ".join(other.name for other in CLOSURES if other().goes_with(integrator))
         others = [other.name for other in INTEGRATORS if closure.goes_with(other())]
         raise ModelError(
-            f"closure {closure.name!r} does not go with integrator {integrator.name!r}; it goes with "
-            f"{', '.join(others)}, and {integrator.name!r} with the closures {able}"
+            f"closure {closure.name!r} does not go with integrator {str(integrator)!r}; it goes with "
+            f"{', '.join(others)}, and {str(integrator)!r} with the closures {able}"
         )
     return closure
 

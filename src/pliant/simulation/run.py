@@ -22,7 +22,7 @@ from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice,
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
-from pliant.system.newton import find_unknowns
+from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -37,7 +37,8 @@ MAX_PROJECTION = 0.1  # of the velocities
 MIN_REGULARISATION, MAX_REGULARISATION = 1e-8, 1e-6
 MAX_PROJECTION_REGULARISATION = 1e-2
 STEP_REGULARISATION = 4.0
-CONSTRAINT_ROUNDING = 4e-15  # of the value of a constraint, over its scale
+CONSTRAINT_ROUNDING = 2e-15  # of the value of a constraint, over its scale, per constraint that is solved for
+MAX_ALLOWANCE, MAX_ALLOWED_ERROR = 1e5, 2e-7  # of steps across a dead point, in tolerances and of the velocities
 FIXED_RTOL, FIXED_ATOL = 1e-8, 1e-6  # of steps without error control
 GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 
@@ -151,7 +152,8 @@ def _rounding(handle: Prepared) -> float:
     """Of the velocities that constraints determine, where they determine them well."""
     A, system = handle.work.constraint_jacobian, handle.system
     sizes = np.linalg.norm(A * system.dofs.velocity_scale / system.constraints.scale[:, None], axis=1)
-    return CONSTRAINT_ROUNDING / float(np.min(sizes[sizes > 0.0], initial=1.0))
+    rounding = CONSTRAINT_ROUNDING * max(1, int(handle.work.closure[0].n_active))
+    return rounding / float(np.min(sizes[sizes > 0.0], initial=1.0))
 
 
 def _scheme(integrator: Integrator) -> Scheme:
@@ -176,7 +178,11 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import control
 
         calls.control = _jit.address(control.control)
-    if integrator.coefficients is not None:
+    if not handle.model.loops or handle.closure.keeps_closed:
+        from pliant.kernels import energy
+
+        calls.energy = _jit.address(energy.measure)
+    if integrator.step_rule is not None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
@@ -191,12 +197,14 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
         MAX_PROJECTION if is_fixed else min(MAX_PROJECTION, PROJECTION_TOLERANCES * options["rtol"])
     )
     closure.projection_floor = PROJECTION_TOLERANCES * (FIXED_ATOL if is_fixed else options["atol"])
-    dead.rounding = _rounding(handle) / (FIXED_RTOL if is_fixed else options["rtol"])
+    rtol = FIXED_RTOL if is_fixed else options["rtol"]
+    dead.rounding = _rounding(handle) / rtol
+    dead.max_allowance = min(MAX_ALLOWANCE, MAX_ALLOWED_ERROR / rtol)
     dead.min_regularisation = MIN_REGULARISATION
     if not is_fixed:
         wanted = 0.1 * max(options["rtol"], dead.rounding)
         dead.min_regularisation = np.clip(wanted, MIN_REGULARISATION, MAX_REGULARISATION)
-    dead.step_regularisation = STEP_REGULARISATION if integrator.coefficients is not None else 0.0
+    dead.step_regularisation = STEP_REGULARISATION if integrator.step_rule is not None else 0.0
     largest = max(dead.min_regularisation, dead.rounding)
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 
@@ -239,9 +247,11 @@ def _new_memory(
         quaternions=[four.start for four in model.quaternions],
         unknowns=find_unknowns(system, len(packed.state_scales)),
     )
-    if integrator.coefficients is not None:
-        newton = memory.newton[0]
-        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = integrator.coefficients
+    if integrator.step_rule is not None:
+        put_rule(memory.newton[0], integrator.step_rule)
+    if options["step"] is not None:
+        slow = np.where(np.isfinite(memory.atol), memory.atol, 0.0)[int(system.world[0].n_q) :][: len(system.dofs)]
+        memory.stepping[0].rest_energy = handle.energies(state[0][None, :], slow[None, :])["kinetic"][0]
     return memory
 
 
