@@ -16,7 +16,7 @@ from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
-from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
+from pliant.io.robot_file import file_keys
 from pliant.methods import PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
@@ -102,13 +102,12 @@ def prepare_job(
             found = path.suffix or "without a suffix"
             raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
     case = find_case(case_or_file)
-    allowed = [*(case.settings if case else ROBOT_SETTINGS), *RUN_SETTINGS]
+    # a case may have a setting of the same name as an option; a file's options are those of runs
+    own = case.settings if case else _file_settings(Path(case_or_file)) if assignments else ()
     for key in assignments:
-        if key not in allowed:
-            raise ModelError(unknown_key(key, allowed, f"--set {key}"))
-    # a case may have a setting of the same name as an option
-    own = case.settings if case else ROBOT_SETTINGS
-    given = {key: value for key, value in assignments.items() if key in own}
+        if key not in own and key not in RUN_SETTINGS and (case or "." not in key):
+            raise ModelError(unknown_key(key, [*own, *RUN_SETTINGS], f"--set {key}"))
+    given = {key: value for key, value in assignments.items() if key in own or key not in RUN_SETTINGS}
     settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
@@ -137,6 +136,10 @@ def prepare_job(
         if key not in given and key in chosen and options[key] != chosen[key]
     )
     return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
+
+
+def _file_settings(path: Path) -> list[str]:
+    return [key for key in file_keys(path) if key not in RUN_SETTINGS]
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 import pydantic
@@ -18,6 +19,8 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.merging import merged
+from pliant.io.parameters import KEY as PARAMETERS_KEY
+from pliant.io.parameters import REFERENCE, filled
 from pliant.io.plain_file import read_plain
 from pliant.model import (
     attitudes,
@@ -70,7 +73,14 @@ KEYS_AND_QUOTES = re.compile(
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
     """The model in a TOML file. With trust, the Python files of its controllers ("control.py:law") are run."""
-    return checked_model(as_path(path), parse_file(as_path(path)), trust)
+    path = as_path(path)
+    return checked_model(path, filled_tables(path, parse_file(path)), trust)
+
+
+def filled_tables(path: Path, data: dict[str, Any], given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """The tables of a file with its parameters, and with the keys given, in their places."""
+    check_values(path, data)
+    return filled(path, data, dict(given))
 
 
 def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
@@ -298,12 +308,39 @@ def schema() -> dict[str, Any]:
     # these may make the bodies
     made["required"] = [key for key in made["required"] if key != "bodies"]
     made["anyOf"] = [{"required": [key]} for key in ("bodies", *_MAKERS)]
+    made = _with_parameters(made)
     made["properties"]["run"] = {"description": made["properties"]["run"]["description"], **run_schema()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "pliant model",
         **{key: value for key, value in made.items() if key != "title"},
     }
+
+
+def _with_parameters(schema: dict[str, Any]) -> dict[str, Any]:
+    """With the table of parameters, and their names wherever a number or a list may stand."""
+
+    def either(part: Any) -> Any:
+        if isinstance(part, list):
+            return [either(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        inner = {
+            key: either(value) if key not in ("enum", "const", "default") else value for key, value in part.items()
+        }
+        if inner.get("type") not in ("number", "integer", "boolean", "array"):
+            return inner
+        words = {key: inner.pop(key) for key in ("description", "default", "title") if key in inner}
+        return {**words, "anyOf": [inner, {"type": "string", "pattern": REFERENCE}]}
+
+    made: dict[str, Any] = either(schema)
+    values = ["number", "string", "boolean", "array"]
+    made["properties"][PARAMETERS_KEY] = {
+        "description": 'values by name, which "$name" stands for',
+        "type": "object",
+        "additionalProperties": {"type": values},
+    }
+    return made
 
 
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
