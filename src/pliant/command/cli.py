@@ -90,6 +90,10 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
     ] = False,
+    plotly: Annotated[
+        Path | None,
+        typer.Option("--plotly", metavar="FILE", help="share the script of the charts between pages: a .js file"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
@@ -104,7 +108,7 @@ def run(
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         assignments = parse_assignments(settings or [])
-        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first)
+        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first, plotly)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()

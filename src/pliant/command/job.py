@@ -23,7 +23,7 @@ from pliant.report_types import Figure, Finding
 from pliant.result import Result
 from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
-from pliant.view.page.report import write_report
+from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
 
 # what --set takes of a run: its options, and the parameters of its methods
@@ -55,6 +55,7 @@ class Job:
     video: Path | None = None
     exports: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()  # keys given that do nothing
+    plotly: Path | None = None  # the script of charts, if pages share it
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,14 @@ def prepare_job(
     exports: Sequence[Path] = (),
     trust: bool = False,
     compile_first: Callable[[], None] = lambda: None,
+    plotly: Path | None = None,
 ) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folders. compile_first: called
     where the case needs kernels to build its model."""
     if video is not None:
         video_format(video)
+    if plotly is not None:
+        check_shared_script(plotly)
     for path in exports:
         if path.suffix.lower() not in EXPORTS:
             found = path.suffix or "without a suffix"
@@ -123,6 +127,9 @@ def prepare_job(
     for path in exports:
         make_folder(path.parent, "--export")
         check_file(path)
+    if plotly is not None:
+        make_folder(plotly.parent, "--plotly")
+        check_file(plotly)
     make_folder(folder)
     for file in ("summary.json", "result.nc", "report.html"):
         check_file(folder / file)
@@ -135,7 +142,7 @@ def prepare_job(
         for key in assignments
         if key not in given and key in chosen and options[key] != chosen[key]
     )
-    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly)
 
 
 def _file_settings(path: Path) -> list[str]:
@@ -222,6 +229,7 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
         enlarge=enlarge,
         variants=variants,
         findings=outcome.findings,
+        plotly=job.plotly,
     )
 
 

@@ -189,7 +189,8 @@ def _draw_curve(ax: Any, curve: Curve, k: int) -> None:
     name = f"curve{k % N_COLOURS}"
     colour = colours().get(name, colours()["ink"])
     style = DASHES[(k // N_COLOURS + curve.is_dashed) % len(DASHES)]
-    t, values = decimate(curve.t, curve.values, MAX_POINTS)
+    is_long = len(curve.t) > MAX_POINTS
+    t, values = decimate(curve.t, curve.values, MAX_POINTS) if is_long else (curve.t, curve.values)
     ax.plot(t, values, color=_rgb(colour), linestyle=style, linewidth=1.4, label=curve.label)
 
 
