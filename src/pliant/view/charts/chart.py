@@ -49,7 +49,6 @@ class Drawing:
     floor: float = 0.0  # range of the axis where values change by less than ROUNDING of it, which is not magnified
     ends: tuple[float, float] | None = None  # of the values, where several charts share them
     bodies: tuple[int, ...] = ()  # which link each curve is about, -1: none; or nothing is known
-    is_log_across: bool = False
 
 
 @dataclass(frozen=True)

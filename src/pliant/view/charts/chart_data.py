@@ -38,20 +38,6 @@ def lines_drawing(lines: Lines) -> Drawing:
     )
 
 
-def lines_drawing(lines: Lines) -> Drawing:
-    """A chart of curves that are no columns of a run."""
-    curves = [Curve(label, np.asarray(x), np.asarray(y), label in lines.dashed) for label, x, y in lines.curves]
-    return Drawing(
-        lines.title,
-        lines.unit,
-        tuple(curves),
-        is_log=lines.is_log,
-        across=lines.across,
-        across_unit=lines.across_unit,
-        is_log_across=lines.is_log_across,
-    )
-
-
 class ChartBook:
     """All charts of one page."""
 
