@@ -157,5 +157,10 @@ class Result(Recording):
         residual = self.audit.get("energy_residual", float("nan"))
         return (
             f"<Result of {self.model.name!r}: {self.status} at {end}, {len(self.t)} rows, "
-            f"energy residual {residual:.1e}{'' if self.is_ok else ', ' + self.reason}>"
+            f"energy residual {residual:.1e}{counted(self.warnings)}{'' if self.is_ok else ', ' + self.reason}>"
         )
+
+
+def counted(warnings: Sequence[str]) -> str:
+    """', 1 warning', or nothing."""
+    return f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""

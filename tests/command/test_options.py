@@ -83,6 +83,18 @@ USES = (
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
+    Use(("transfer", "--help"), ("CASE_OR_FILE", "--input", "--output", "--out")),
+    Use(("transfer", "-h"), ("CASE_OR_FILE", "--below")),
+    Use(
+        ("transfer", "spin-up", "--set", "length=5", "--modes", "2", "--input", "hub", "--output", "tip", "--trust"),
+        ("what moves", "all 2 natural frequencies", "report.html"),
+        ("pliant-out/transfer-spin-up/report.html", "pliant-out/transfer-spin-up/summary.json"),
+    ),
+    Use(
+        ("transfer", "slew", "--undamped", "--below", "100", "--out", "deep/transfer"),
+        ("what moves", "written: deep/transfer/report.html"),
+        ("deep/transfer/report.html", "deep/transfer/summary.json"),
+    ),
     Use(("compare", "--help"), ("CASE_OR_FILE", "--time", "--out")),
     Use(("compare", "-h"), ("CASE_OR_FILE",)),
     Use(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Discriminator, Tag
 
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import Angle, Angles, Matrix, Quaternion, Vector, described, without_direction
+from pliant.model.quantities import Angle, Angles, Direction, Matrix, Quaternion, Vector, described, without_direction
 from pliant.model.rotations import euler_matrix, quaternion_matrix, rotation_matrix, rotation_vector_matrix
 
 Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy", "zxz", "zyx", "zyz"]
@@ -19,7 +19,7 @@ Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy"
 class AxisAngle:
     """A rotation by `angle` about `axis`."""
 
-    axis: Vector  # any length but 0
+    axis: Direction  # any length but 0, or a letter: "x"
     angle: Angle  # [rad], or text like "30 deg"
     kind: Literal["axis-angle"] = "axis-angle"  # of attitude
 

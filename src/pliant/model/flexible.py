@@ -23,8 +23,19 @@ MAX_MODES = 200  # the highest mode of a family: enough for any beam, few enough
 MAX_POLYNOMIAL = 40  # the highest one: frequencies keep seven digits, with 60 of them six, with 100 four
 MAX_FOURTH_ORDER = 16  # bending modes whose products by four are counted
 
-Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
-PAIRS: tuple[str, ...] = get_args(Ends)
+PAIRS = ("ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
+
+
+def _end_letters(value: Any) -> Any:
+    if isinstance(value, str) and value not in PAIRS:
+        raise ValueError(
+            f"{shown(value)} is no pair of ends; give a letter for the inboard end and one for the outboard end, "
+            f'c clamped, s supported, f free, as in "cf" (allowed: {", ".join(PAIRS)})'
+        )
+    return value
+
+
+Ends = Annotated[Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"], BeforeValidator(_end_letters)]
 
 # linear: none; stiffened: a geometric stiffness of first order; high-order: the beam gets shorter by bending;
 # fourth-order: shortening, section angles and bending energy to the fourth order of the slopes
@@ -343,6 +354,17 @@ class Damping:
     stiffness_time: NonNegative = 0.0  # damping = this x stiffness [s]
 
 
+def _damping(value: Any) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return {"ratio": value} if is_number else value
+
+
+if TYPE_CHECKING:
+    AnyDamping: TypeAlias = Any
+else:
+    AnyDamping = Annotated[Damping, BeforeValidator(_damping, json_schema_input_type=NonNegative | Damping)]
+
+
 @described
 class ShapeSource:
     """A material and a section from which shapes are computed."""
@@ -383,7 +405,7 @@ class Beam:
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
     coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
-    damping: Damping = Damping()  # of the material and the air
+    damping: AnyDamping = Damping()  # of the material and the air; a number is the ratio of every mode
     point_masses: Many[PointMass] = ()  # on the axis
     mass_per_length: Positive | None = None  # [kg/m]
     rotary_inertia: Vector | None = None  # per length, about x, y, z [kg m]

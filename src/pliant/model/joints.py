@@ -18,11 +18,11 @@ from pliant.model.quantities import (
     ONE_OR_EACH,
     TEXT_OR_OTHER,
     Angle,
+    Direction,
     Name,
     NonNegative,
     Number,
     Positive,
-    Vector,
     described,
     without_direction,
 )
@@ -189,7 +189,7 @@ class Joint:
     kind: Kind  # how the child may move against the parent
     child: str  # body that it carries
     parent: Place = "world"  # a body, a frame, "world", or a frame given in place
-    axis: Vector | None = None  # in the parent frame, default z
+    axis: Direction | None = None  # in the parent frame, or its letter: "x", "-y"; default z
     q0: AnyStart | None = None  # start [m, rad], default 0; spherical: any attitude, floating: also a pose
     v0: Rates | None = None  # start [m/s, rad/s], default 0
     stiffness: Each = 0.0  # of a spring [N/m, N m/rad]

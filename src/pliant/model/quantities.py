@@ -58,6 +58,29 @@ def _count(count: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+DIRECTION_WORDS = {
+    f"{sign}{axis}": tuple(size if k == at else 0.0 for k in range(3))
+    for sign, size in (("", 1.0), ("+", 1.0), ("-", -1.0))
+    for at, axis in enumerate("xyz")
+}
+
+
+def _direction(value: Any) -> Any:
+    """Also by its letter: "x", "-y"."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower() not in DIRECTION_WORDS:
+        raise ValueError(f'{shown(value)} is no direction; give three numbers, or "x", "y", "z", "-x", "-y" or "-z"')
+    return DIRECTION_WORDS[value.strip().lower()]
+
+
+def _three(value: Any) -> Any:
+    """A number alone may be meant along z, or down: which, its user must say."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise ValueError(f"found the number {shown(value)}; give three, as in [0, 0, {shown(value)}]")
+    return value
+
+
 def _not_tiny(value: float) -> float:
     """So that products of a few of them are not lost, nor their quotients too large."""
     if value < SMALLEST:
@@ -74,12 +97,14 @@ NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0, le=
 if TYPE_CHECKING:  # more forms may be given than a field then has
     Angle: TypeAlias = Any
     Vector: TypeAlias = Any
+    Direction: TypeAlias = Any
     Angles: TypeAlias = Any
     Matrix: TypeAlias = Any
     Quaternion: TypeAlias = Any
 else:
     Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
-    Vector = Annotated[tuple[Number, Number, Number], _count(3)]
+    Vector = Annotated[tuple[Number, Number, Number], _count(3), BeforeValidator(_three)]
+    Direction = Annotated[Vector, BeforeValidator(_direction, json_schema_input_type=Vector | str)]
     Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]
     Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
     Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]

@@ -30,6 +30,7 @@ from pliant.results.checkpoint import Checkpoint
 from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
 from pliant.results.outputs import recorded_outputs
+from pliant.results.pitfalls import pitfalls
 from pliant.results.section_forces import Sections
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
@@ -131,11 +132,11 @@ class Recording:
         """What one should know before believing the figures."""
         return tuple(finding.words for finding in self.diagnostics)
 
-    @property
+    @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The same with how bad each is: level "warning" or "wrong"."""
         stays_closed = self.methods is None or self.methods.closure is None or self.methods.closure.keeps_closed
-        return diagnose(self.audit, self.settings, stays_closed)
+        return (*diagnose(self.audit, self.settings, stays_closed), *pitfalls(self))
 
     @property
     def citations(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from pliant.mechanisms.assembly import singular_loop
 from pliant.methods.integrators import Integrator
 from pliant.methods.stability import stability_limit
 from pliant.model.columns import command_columns
+from pliant.model.model import Model
 from pliant.results.recording import Event
 from pliant.system.status import Status
 
@@ -65,7 +66,15 @@ def failure_reason(
         )
     if status == Status.GROWN:
         return failure_advice(status, t, growth_words(options["integrator"].first, options["step"]))
-    return failure_advice(status, t, failed_item(handle, status, events, target))
+    who = failed_item(handle, status, events, target)
+    return failure_advice(status, t, who, better_coupling(handle.model, who))
+
+
+def better_coupling(model: Model, beam: str) -> str:
+    """A coupling of higher order than the one in force, as a part of advice."""
+    order = next((each.coupling_order for each in model.beams if each.name == beam), 0)
+    words = {1: 'coupling = "high-order", ', 2: 'coupling = "fourth-order", '}
+    return words.get(order, "")
 
 
 def growth_words(integrator: Integrator, step: float) -> str:

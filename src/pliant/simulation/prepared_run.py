@@ -16,7 +16,7 @@ from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
-from pliant.simulation.outcome import events_of, failure_reason, growth_words, status_word
+from pliant.simulation.outcome import better_coupling, events_of, failure_reason, growth_words, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, advance_to_end, as_bytes
 from pliant.system.memory import Memory
@@ -174,7 +174,7 @@ class PreparedRun:
         who = name if is_event else self.handle.model.links[body].body.name
         if status == Status.GROWN:
             who = growth_words(self.options["integrator"].first, self.options["step"])
-        return status_word(status), failure_advice(status, float(t), who)
+        return status_word(status), failure_advice(status, float(t), who, better_coupling(self.handle.model, who))
 
     @property
     def state(self) -> tuple[Array, Array]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Literal, Unpack
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -64,6 +65,26 @@ def simulate(
         "rtol": rtol, "atol": atol, "step": step, "max_step": max_step, "max_steps": max_steps, "sample": sample,
         "dense": dense, "memory": memory, **warn_of_moved(moved),
     }  # fmt: skip
+    result = run_model(model, q0, v0, start, progress, given)
+    warn_of(result.warnings)
+    return result
+
+
+def warn_of(words: Sequence[str]) -> None:
+    """One warning for all that is said of a call, which shows the caller's line."""
+    if words:
+        warnings.warn("\n".join(words), AccuracyWarning, stacklevel=3)
+
+
+def run_model(
+    model: Model,
+    q0: ArrayLike | None,
+    v0: ArrayLike | None,
+    start: Result | None,
+    progress: Progress | None,
+    given: dict[str, Any],
+) -> Result:
+    """simulate, but what is to be said about the result is not said yet. given: options by name."""
     begin = as_start(as_model(model), start, q0=q0, v0=v0)
     t0 = begin.t if begin is not None else 0.0
     options = check_options(model, t0, **given)
@@ -89,7 +110,4 @@ def simulate(
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.use_per_state(handle.work)  # outputs and the rest do
-    result = make_result(run, recorded, status, reason, options, walls, start)
-    for words in result.warnings:
-        warnings.warn(words, AccuracyWarning, stacklevel=2)
-    return result
+    return make_result(run, recorded, status, reason, options, walls, start)

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
 from pliant.model.messages import quoted
+from pliant.report_types import Lines
 from pliant.results.recording import Recording
 from pliant.view.charts.chart import N_COLOURS, Curve, Drawing, decimate, value_range
+from pliant.view.charts.chart_data import lines_drawing
 from pliant.view.charts.contact_charts import Window
 from pliant.view.charts.topics import TOPICS, checked_window, named_drawings, overview_drawings, topic_drawings
 from pliant.view.marks import Layer, Mark, Words
@@ -106,6 +108,19 @@ def _charts(drawings: Sequence[Drawing]) -> Any:
         axes.append(figure.add_subplot(grid[row, column]))
         draw_chart(axes[-1], drawing)
     return _array(axes)
+
+
+def plot_lines(rows: Sequence[Sequence[Lines]]) -> Any:
+    """Charts of curves that are no columns of a run, in rows and columns; the Axes as an array of that shape."""
+    import matplotlib.pyplot as plt
+
+    n_rows, n_columns = len(rows), len(rows[0])
+    figure = plt.figure(figsize=(max(1.2, n_columns) * WIDE, HIGH * n_rows + 0.3), layout="constrained")
+    axes = np.empty((n_rows, n_columns), dtype=object)
+    for (row, column), _ in np.ndenumerate(axes):
+        axes[row, column] = figure.add_subplot(n_rows, n_columns, row * n_columns + column + 1)
+        draw_chart(axes[row, column], lines_drawing(rows[row][column]))
+    return axes
 
 
 def _array(axes: list[Any]) -> Any:
