@@ -20,7 +20,7 @@ from pliant.model.control import Controller
 from pliant.model.control_laws import PD
 from pliant.model.flexible import Beam, Damping, Material, Rectangle
 from pliant.model.joints import Joint, Limit
-from pliant.model.model import Base, Model
+from pliant.model.model import Base, Model, Output
 from pliant.model.signals import Constant
 from pliant.report_types import Finding, Lines, Panel
 from pliant.simulation.simulate import simulate
@@ -308,11 +308,14 @@ def test_attitude_is_shown_as_angles_on_request(browser: Any, tmp_path: Path) ->
         bodies=(Body("bus", mass=5.0, shape=Box((0.5, 0.3, 0.2))),),
         base=Base("floating", velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.5)),
         gravity=(0.0, 0.0, 0.0),
+        outputs=(Output("seen", "bus", "attitude"),),
     )
     result = simulate(model, 1.0)
     write_report(result, tmp_path / "report.html")
     with Opened(browser, tmp_path / "report.html") as opened:
-        card = opened.page.locator(".chart", has=opened.page.locator("select.form"))
+        cards = opened.page.locator(".chart", has=opened.page.locator("select.form"))
+        assert [card.locator("h3").text_content() for card in cards.all()] == ["bus: attitude", "seen: attitude"]
+        card = cards.first
         card.scroll_into_view_if_needed()
         card.locator(".nsewdrag").first.wait_for()
         names = "(card) => card.querySelector('.plot').data.map(({ name }) => name)"
@@ -473,7 +476,7 @@ def test_several_pages_share_the_script_of_their_charts(browser: Any, tmp_path: 
 )
 def test_run_with_warnings_is_not_green(browser: Any, tmp_path: Path, residual: float, css: str, words: str) -> None:
     result = simulate(servo_arm(), 0.1)
-    result.audit["energy_residual"] = residual
+    result = replace(result, audit={**result.audit, "energy_residual": residual})
     write_report(result, tmp_path / "report.html")
     with Opened(browser, tmp_path / "report.html") as opened:
         first, second = opened.page.locator("header .status").all()

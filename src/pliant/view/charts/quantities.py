@@ -69,7 +69,8 @@ class Quantities:
             return self._command(commands.index(quantity))
         name, _, angle = quantity.rpartition(".euler_")
         if name in self.attitudes:
-            return self.times, self._euler(name)[:, EULER.index(angle)]
+            t, angles = self._euler(name)
+            return t, angles[:, EULER.index(angle)]
         name, column = _component(quantity)
         if name in result.outputs and column < result.outputs[name].shape[1]:
             return self._output(name, column)
@@ -82,7 +83,7 @@ class Quantities:
         for name, values in self.result.outputs.items():
             yield from (f"{name}[{k}]" for k in range(values.shape[1]))
         yield from (column.name for column in command_columns(self.result.model))
-        yield from (f"{joint}.euler_{axis}" for joint in self.attitudes for axis in EULER)
+        yield from (f"{name}.euler_{axis}" for name in self.attitudes for axis in EULER)
         yield from ("total", *self.result.energy)
         if len(self.result.contacts):
             yield from ("contacts", *(f"contacts.{point}" for point in dict.fromkeys(self.result.contacts["point"])))
@@ -132,10 +133,14 @@ class Quantities:
         return t, found | {"total": found["kinetic"] + found["gravity"] + found["elastic"]}
 
     @cached_property
-    def attitudes(self) -> dict[str, int]:
-        """Joints with an attitude, and where its quaternion begins in q."""
-        names = self.result.model.coordinates
-        return {name.removesuffix(".qx"): k for k, name in enumerate(names) if name.endswith(".qx")}
+    def attitudes(self) -> dict[str, tuple[str, ...]]:
+        """Joints and outputs with an attitude, and the four quantities of its quaternion."""
+        model = self.result.model
+        joints = [name.removesuffix(".qx") for name in model.coordinates if name.endswith(".qx")]
+        outputs = [output.name for output in model.outputs if output.quantity == "attitude"]
+        return {name: tuple(f"{name}[{k}]" for k in range(4)) for name in outputs} | {
+            name: tuple(f"{name}.{part}" for part in ("qx", "qy", "qz", "qw")) for name in joints
+        }
 
     @cached_property
     def energy_error(self) -> Array:
@@ -175,16 +180,16 @@ class Quantities:
         t, found = self.energy
         return t, found[name]
 
-    def _euler(self, joint: str) -> Array:
-        """Angles (times, 3) of an attitude, without jumps [rad]."""
-        if joint not in self._eulers:
-            first = self.attitudes[joint]
-            R = quaternion_matrix(self.state[0][:, first : first + 4])
-            self._eulers[joint] = follow(matrix_euler(EULER, R, False), f"euler:{EULER}")
-        return self._eulers[joint]
+    def _euler(self, name: str) -> tuple[Array, Array]:
+        """Times, and the angles (times, 3) of an attitude there, without jumps [rad]."""
+        if name not in self._eulers:
+            curves = [self.curve(part) for part in self.attitudes[name]]
+            R = quaternion_matrix(np.stack([values for _, values in curves], axis=1))
+            self._eulers[name] = curves[0][0], follow(matrix_euler(EULER, R, False), f"euler:{EULER}")
+        return self._eulers[name]
 
     @cached_property
-    def _eulers(self) -> dict[str, Array]:
+    def _eulers(self) -> dict[str, tuple[Array, Array]]:
         return {}
 
     def _output(self, name: str, column: int) -> tuple[Array, Array]:
@@ -239,10 +244,9 @@ MODES = {  # of beams: title and unit of amplitudes, and of their rates
 
 def coordinate_panels(result: Recording) -> tuple[Panel, ...]:
     """Coordinates, one kind in a chart; every attitude has its own."""
-    attitudes = [Panel(f"{joint}: attitude", "", quaternion_curves(joint)) for joint in Quantities(result).attitudes]
     return (
         *_by_kind(coordinate_columns(result.model), COORDINATES),
-        *attitudes[:MAX_CHARTS],
+        *_attitude_panels(result.model),
         *_mode_panels(result.model, is_rate=False),
     )
 
@@ -252,12 +256,25 @@ def rate_panels(result: Recording) -> tuple[Panel, ...]:
     return (*_by_kind(velocity_columns(result.model), RATES), *_mode_panels(result.model, is_rate=True))
 
 
-def quaternion_curves(joint: str) -> tuple[tuple[str, str], ...]:
-    return tuple((part, f"{joint}.{part}") for part in ("qx", "qy", "qz", "qw"))
+def _attitude_panels(model: Model) -> Iterator[Panel]:
+    """Quaternions of joints, one in a chart; of very many an even choice, and the titles say so."""
+    joints = [name.removesuffix(".qx") for name in model.coordinates if name.endswith(".qx")]
+    some = ""
+    if len(joints) > MAX_CURVES:
+        some = f" ({MAX_CURVES} of {len(joints)} are shown)"
+        joints = [joints[k] for k in np.linspace(0, len(joints) - 1, MAX_CURVES).astype(int)]
+    for joint in joints:
+        curves = tuple((part, f"{joint}.{part}") for part in ("qx", "qy", "qz", "qw"))
+        yield Panel(f"{joint}: attitude{some}", "", curves)
 
 
-def euler_curves(joint: str) -> tuple[tuple[str, str], ...]:
-    return tuple((f"about {axis}", f"{joint}.euler_{axis}") for axis in EULER)
+def angles_panel(quantities: Quantities, panel: Panel) -> Panel | None:
+    """The Euler angles of the attitude that a panel shows as a quaternion; None if it shows something else."""
+    shown = tuple(name for _, name in panel.curves)
+    for name, parts in quantities.attitudes.items():
+        if parts == shown:
+            return Panel(panel.title, "rad", tuple((f"about {axis}", f"{name}.euler_{axis}") for axis in EULER))
+    return None
 
 
 def output_panels(result: Recording) -> tuple[Panel, ...]:

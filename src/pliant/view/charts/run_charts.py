@@ -15,8 +15,8 @@ from pliant.view.charts.contact_charts import Touching
 from pliant.view.charts.control_charts import control_drawings
 from pliant.view.charts.quantities import (
     Quantities,
+    angles_panel,
     coordinate_panels,
-    euler_curves,
     has_dense,
     output_panels,
     rate_panels,
@@ -50,10 +50,10 @@ def _groups(result: Recording, panels: Sequence[Panel] | None, book: ChartBook) 
         windows = {panel.window: Quantities(result, panel.window) for panel in panels}
         cards = [book.panel(windows[panel.window], panel, panel.title) for panel in panels]
         yield "Case", "".join(cards)
-    yield "Motion", "".join(_motion(quantities, book))
+    yield "Motion", "".join(_cards(quantities, (*coordinate_panels(result), *rate_panels(result)), book))
     yield "Control", "".join(book.card(drawing) for drawing in control_drawings(quantities))
     yield "Contact", _contact(result, book)
-    yield "Outputs", "".join(book.panel(quantities, panel, panel.title) for panel in output_panels(result))
+    yield "Outputs", "".join(_cards(quantities, output_panels(result), book))
     yield "Energy", _energy(quantities, book)
     yield "Beams", "".join(book.card(drawing) for drawing in _beams(result))
 
@@ -64,15 +64,12 @@ def _energy(quantities: Quantities, book: ChartBook) -> str:
     return book.card(energy_drawing(quantities)) + book.card(error_drawing(quantities))
 
 
-def _motion(quantities: Quantities, book: ChartBook) -> Iterator[str]:
-    """Coordinates and velocities; attitudes as quaternions or, on request, as angles."""
-    for panel in (*coordinate_panels(quantities.result), *rate_panels(quantities.result)):
-        joint = panel.curves[0][1].removesuffix(".qx")
-        if joint in quantities.attitudes:
-            angles = Panel(panel.title, "rad", euler_curves(joint))
-            yield book.panel(quantities, panel, panel.title, {"quaternion": panel, "Euler angles z, y, x": angles})
-        else:
-            yield book.panel(quantities, panel, panel.title)
+def _cards(quantities: Quantities, panels: Sequence[Panel], book: ChartBook) -> Iterator[str]:
+    """Charts of panels; attitudes as quaternions or, on request, as angles."""
+    for panel in panels:
+        angles = angles_panel(quantities, panel)
+        forms = {"quaternion": panel, "Euler angles z, y, x": angles} if angles else None
+        yield book.panel(quantities, panel, panel.title, forms)
 
 
 def _beams(result: Recording) -> Iterator[Drawing]:
