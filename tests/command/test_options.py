@@ -76,7 +76,7 @@ USES = (
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),
     Use(("modes",), ("keys for --set: ends,",), ("pliant-out/modes/modes.svg",)),
     Use(
-        ("modes", "two-link-arm", "--time", "0.5", "--trust"),
+        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--no-controllers"),
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),

@@ -192,8 +192,12 @@ def modes(
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for page or picture")] = None,
     time: Annotated[
-        float, typer.Option("--time", metavar="T", help="of steady motion of prescribed joints, in seconds")
+        float,
+        typer.Option("--time", metavar="T", help="of steady motion of prescribed joints and of references, in seconds"),
     ] = 0.0,
+    controllers: Annotated[
+        bool, typer.Option("--controllers/--no-controllers", help="whether controllers close the loop")
+    ] = True,
     trust: Annotated[
         bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
     ] = False,
@@ -216,7 +220,7 @@ def modes(
     compile_first()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
-        found = modes(model, t=time)
+        found = modes(model, t=time, controllers=controllers)
     print_table(COLUMNS, found.table())
     if not found.is_stable:
         print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
