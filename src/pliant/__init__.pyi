@@ -5,7 +5,7 @@ from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
-from pliant.result import Result as Result
+from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,
     ModelError as ModelError,
@@ -46,6 +46,7 @@ from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
     PD as PD,
     PID as PID,
+    ComputedTorque as ComputedTorque,
     LinearController as LinearController,
     StateFeedback as StateFeedback,
 )

@@ -50,7 +50,7 @@ ADVICE = {
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "
-    'give coupling = "high-order", a stiffer section, damping, or less force',
+    'give coupling = "high-order", a stiffer section, damping, less force, or, with fixed steps, shorter ones',
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
     "causes it, or, with fixed steps, take shorter ones",
@@ -58,6 +58,7 @@ ADVICE = {
     "bounds that differ by many powers of ten, or take a law without sticking (tanh, lugre)",
     "EVENT_MISSED": "an event was passed without being noticed ({who}), so what follows would be wrong; give a shorter "
     "max_step or a smaller rtol",
+    "GROWN": "the motion has grown far beyond the energy that there was or that works have brought: {who}",
     "INTERRUPTED": "by Ctrl-C",
 }
 

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     import xarray
 
 
+def load_result(path: str | Path) -> Result:
+    """The Result in a file that save, or a run of the command (result.nc), has written: at(t), charts and pages as on
+    the day it was made, and simulate(..., start=result) goes on from its end. Functions of Python controllers do not
+    travel: their commands do."""
+    from pliant.io.result_file import read_result
+
+    return Result(**read_result(as_path(path)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Recording):
     """One run: t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
@@ -38,7 +47,7 @@ class Result(Recording):
         return dataset.set_coords(labels)
 
     def save(self, path: str | Path) -> None:
-        """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
+        """Write a NetCDF file, for load_result (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
         from pliant.io.result_file import save_result
 
         save_result(self, as_path(path))

@@ -53,7 +53,7 @@ def _cost(make: Callable[[int], Model], goal: float, say: Say) -> list[Figure]:
     jobs, counts = {}, {}
     for n in LENGTHS:
         say(f"{make.__name__}, {n} elements")
-        steps = max(10, WORK // n)
+        steps = max(100, WORK // n)
         run = prepare_run(make(n), steps * STEP, step=STEP, **OPTIONS)
         jobs[f"{make.__name__}, n = {n}"], counts[f"{make.__name__}, n = {n}"] = job(run.end), steps * n
     lost, yardstick = [], {}

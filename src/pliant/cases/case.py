@@ -46,7 +46,9 @@ class Setting:
                     raise ValueError
                 parsed = int(value)
             else:
-                parsed = str(value)
+                # names of methods may be written with hyphens
+                plain = str(value).replace("-", "_")
+                parsed = plain if plain in self.choices else str(value)
         except (TypeError, ValueError, OverflowError) as error:
             if self.unit == "rad" and '"' in str(error):
                 raise ModelError(f"{key}: {error}") from None

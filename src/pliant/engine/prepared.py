@@ -133,6 +133,10 @@ class Prepared:
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         calls.open_formulation = calls.formulation
+        if np.any(self.system.controllers.is_computed_torque):
+            from pliant.kernels import rigid_model
+
+            calls.rigid_forces = _jit.address(rigid_model.rigid_forces)
         if model.loops or len(self.work.stick):
             calls.respond = _jit.address(self.method.load_response())
         if model.loops:

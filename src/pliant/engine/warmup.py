@@ -28,6 +28,7 @@ HALVES = (
             "jacobians",
             "shift",
             "control",
+            "rigid_model",
             "closures.constraint_check",
             "closures.springs",
             "closures.reduced",

@@ -75,6 +75,13 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
 
 def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
     """The model that tables describe; messages name the file. With trust, controllers are imported from beside it."""
+    loaded = described_model(path, data)
+    ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
+    return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+
+
+def described_model(path: Path, data: dict[str, Any]) -> Model:
+    """The model that tables describe; functions of controllers stay texts."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
     data = _with_made(path, data)
@@ -86,8 +93,7 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
         check_run(loaded.run)
     except ModelError as error:
         raise ModelError(f"{path.name}: {error}") from None
-    ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
-    return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+    return loaded
 
 
 def _with_made(path: Path, data: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
 from pliant.model.contact_points import contact_points
-from pliant.model.control_laws import StateFeedback
+from pliant.model.control_laws import ComputedTorque, StateFeedback
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.friction_laws import Friction
 from pliant.model.messages import closest, listed, refuse
@@ -397,8 +397,27 @@ def _law_problems(model: Model, controller: Controller, count: int) -> Iterator[
                 "rates of coordinates; give a Python function"
             )
             return
+    if isinstance(law, ComputedTorque):
+        yield from _computed_torque_problems(model, where)
     n_state = len(model.coordinates) + len(model.velocities)
     yield from (f"{where}: {problem}" for problem in law.problems(count, n_state))
+
+
+def _computed_torque_problems(model: Model, where: str) -> Iterator[str]:
+    """Inverse dynamics needs the acceleration of every joint: commanded, prescribed, or held by another controller."""
+    if model.loops:
+        yield f"{where}: computed torque takes no loops ('{model.loops[0].name}'); give a PD law with feedforward"
+        return
+    commanded = {name for controller in model.controllers for name in controller.joints}
+    for link in model.links:
+        name = link.joint.name.removesuffix(".motor") if link.transmission is not None else link.joint.name
+        is_free = None in link.joint.each("motion") or "free" in link.joint.each("motion")
+        if link.joint.row.velocities and is_free and name not in commanded:
+            yield (
+                f"{where}: computed torque cannot know the acceleration of joint '{link.joint.name}', which moves "
+                "freely; command it, too, prescribe its motion, or give another law"
+            )
+            return
 
 
 Check = Callable[["Model"], Iterator[str]]

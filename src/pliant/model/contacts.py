@@ -10,7 +10,7 @@ from pliant.model.bodies import Place
 from pliant.model.friction_laws import AnyFriction, Friction
 from pliant.model.messages import refuse
 from pliant.model.normal_laws import AnyNormalLaw, NormalLaw
-from pliant.model.quantities import Name, NonNegative, Number, Vector, described, without_direction
+from pliant.model.quantities import Many, Name, NonNegative, Number, Vector, described, without_direction
 
 __all__ = ["Contact", "Friction", "NormalLaw", "Plane"]
 
@@ -34,7 +34,7 @@ class Contact:
     name: Name  # under which it is logged
     normal: AnyNormalLaw  # force along the normal
     plane: Plane = Plane()  # what is touched; default: the ground z = 0
-    points: Annotated[tuple[Place, ...], Field(min_length=1)] | None = None  # left out: ends of the links
+    points: Annotated[Many[Place], Field(min_length=1)] | None = None  # left out: ends of the links
     friction: AnyFriction | None = None  # force along the plane
     radius: NonNegative = 0.0  # of a ball about each point [m]
     rests: bool = False  # whether points may lie below the plane at the start: they press on it, as at rest

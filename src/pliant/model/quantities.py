@@ -6,8 +6,8 @@ import dataclasses
 import math
 import re
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, dataclass_transform
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 import pydantic
@@ -71,12 +71,33 @@ LARGEST = 1e35  # beyond all that is built, and small enough for products of ine
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[float, Field(allow_inf_nan=False, strict=True, gt=0, le=LARGEST), AfterValidator(_not_tiny)]
 NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0, le=LARGEST)]
-Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
-Vector = Annotated[tuple[Number, Number, Number], _count(3)]
-Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]
-Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
-Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Angle: TypeAlias = Any
+    Vector: TypeAlias = Any
+    Angles: TypeAlias = Any
+    Matrix: TypeAlias = Any
+    Quaternion: TypeAlias = Any
+else:
+    Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
+    Vector = Annotated[tuple[Number, Number, Number], _count(3)]
+    Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]
+    Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
+    Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=80)]
+
+if TYPE_CHECKING:
+    Many: TypeAlias = Sequence[T]
+    Numbers: TypeAlias = Any
+else:
+
+    class Many:
+        """Many[X]: a tuple of any length; a list may be given, too."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return tuple[kind, ...]
+
+    Numbers = Many[Number]
+
 
 # for unions of a value tagged "one" and a list of values tagged "each": only the form that was given is checked
 ONE_OR_EACH = Discriminator(lambda value: "each" if isinstance(value, (list, tuple)) else "one")

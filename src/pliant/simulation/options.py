@@ -21,8 +21,10 @@ MAX_ROWS = 10_000_000
 ROW_COPIES = 4
 
 
-def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
-    """All options with their defaults, every number in range, every method known: before anything is compiled."""
+def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str, Any]:
+    """All options with their defaults, every number in range, every method known: before anything is compiled.
+
+    begin: of the run [s]."""
     for name in given:
         if name not in RUN_OPTIONS and name not in PARAMETERS:
             raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(RUN_OPTIONS)}")
@@ -51,7 +53,7 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
                 f"{name}: {options[name]:g} s fits more than {limit} times into {options['duration']:g} s; "
                 "give a longer one"
             )
-    _check_tables(model, float(options["duration"]))
+    _check_tables(model, begin, begin + float(options["duration"]))
     for controller in model.controllers:
         if controller.law is None and not callable(controller.function):
             raise ModelError(
@@ -158,15 +160,15 @@ def in_words(size: float) -> str:
     return f"{size:.0f} B"
 
 
-def _check_tables(model: Model, duration: float) -> None:
+def _check_tables(model: Model, begin: float, end: float) -> None:
     """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
     for link in model.links:
         for signal in link.joint.each("motion"):
             for table in tables_in(signal):
-                is_inside = table.repeats or table.times[0] > 0.0 or table.times[-1] < duration
+                is_inside = table.repeats or table.times[0] > begin or table.times[-1] < end
                 if is_inside and table.ends != "clamped":
                     raise ModelError(
                         f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
-                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
-                        'where the table ends; give ends="clamped", or a table that covers the run'
+                        f"{table.times[-1]:g} s, but the run goes from {begin:g} s to {end:g} s and the rate would "
+                        'jump where the table ends; give ends="clamped", or a table that covers the run'
                     )

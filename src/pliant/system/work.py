@@ -107,6 +107,9 @@ CALLS = np.dtype(
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
         ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
+        ("energy", np.int64),  # STATE: energies into run, for integrators/growth.py; 0: growth is not looked for
+        # engine/prepared.py
+        ("rigid_forces", np.int64),  # FORWARD: of a model with rigid links, 0: no law asks for them
     ],
     align=True,
 )
@@ -137,6 +140,7 @@ DEAD_POINT = np.dtype(
     [
         # filled by simulation/run.py
         ("rounding", np.float64),  # of velocities that the constraints determine, over rtol
+        ("max_allowance", np.float64),  # largest error_allowance
         ("min_regularisation", np.float64),
         ("step_regularisation", np.float64),  # times the square of the change of x in a step, where that is more
         ("projection_regularisation", np.float64),  # e^2 of projections of q and v
@@ -169,6 +173,10 @@ RUN = np.dtype(
             "max_angular_speed",
             np.float64,
         ),  # of all bodies, where events depend on positions [rad/s]; filled by events.py
+        # filled by energy.py: measure
+        ("kinetic", np.float64),  # [J]
+        ("gravity", np.float64),
+        ("elastic", np.float64),
     ],
     align=True,
 )

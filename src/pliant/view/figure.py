@@ -146,7 +146,8 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.set_yscale("log")
     elif drawing.curves:
         # changes within rounding are not blown up
-        ax.set_ylim(*value_range(drawing.curves, False))
+        ax.set_ylim(*value_range(drawing.curves, False, drawing.floor))
+        _draw_levels(ax, drawing)
         ax.ticklabel_format(axis="y", scilimits=(-3, 5), useOffset=False)
     ax.margins(x=0.01)
     if len(drawing.curves) > 1:
@@ -154,6 +155,17 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.legend(fontsize="small", frameon=True, framealpha=0.75, edgecolor="none", ncols=n_columns)
     elif drawing.curves and drawing.curves[0].label not in drawing.title:
         ax.legend(fontsize="small", frameon=True, framealpha=0.75, edgecolor="none")
+
+
+def _draw_levels(ax: Any, drawing: Drawing) -> None:
+    """Lines across where the values come near them."""
+    low, high = ax.get_ylim()
+    near = [value for _, value in drawing.levels if low - (high - low) < value < high + (high - low)]
+    for value in near:
+        ax.axhline(value, color=_rgb(colours()["muted"]), linestyle=DASHES[1], linewidth=1.0)
+    if near:
+        air = 0.06 * (high - low)
+        ax.set_ylim(min(low, *(value - air for value in near)), max(high, *(value + air for value in near)))
 
 
 def _draw_curve(ax: Any, curve: Curve, k: int) -> None:

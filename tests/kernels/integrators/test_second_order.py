@@ -5,10 +5,11 @@ import pytest
 from scipy.linalg import expm
 
 import pliant
+from command_line import pliant_command
 from integrator_runs import drive, fixed, sprung
 from pliant.errors import ModelError
-from pliant.methods import find_method
-from pliant.model.bodies import Body, Sphere
+from pliant.methods import find_method, stability
+from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Crossing, Load, Model
@@ -315,6 +316,33 @@ def test_redone_steps_leave_the_past_as_it_was(name):
     assert ORDERS[name] - 0.4 < np.log2(errors[0] / errors[1]) < ORDERS[name] + 0.8
 
 
+def two_rods(**rest):
+    rods = tuple(Body(name, 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12) for name in ("upper", "lower"))
+    elbow = Joint("elbow", "revolute", "lower", Frame("upper", (1.0, 0.0, 0.0)), stiffness=50.0, damping=0.5)
+    return Model("rods", rods, (Joint("hinge", "revolute", "upper"), elbow), gravity=(0.0, -9.81, 0.0), **rest)
+
+
+JUMPING = {
+    "samples": two_rods(controllers=(pliant.Controller("hold", 0.02, ("hinge",), law=pliant.PD(100.0, 20.0)),)),
+    "kinks": two_rods(
+        loads=(
+            Load("lower", y=pliant.Step(0.1033, 20.0, -5.0)),
+            Load("upper", z=pliant.Table((0.0, 0.0507, 0.2, 1.0), (0.0, 5.0, -3.0, 0.0)), kind="couple"),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("jump", JUMPING)
+@pytest.mark.parametrize("name", ORDERS)
+def test_samples_and_kinks_keep_the_order(name, jump):
+    """Forces jump at the ends of steps, and Wilson's method looks beyond them without seeing what comes."""
+    exact = simulate(JUMPING[jump], 0.5, rtol=1e-12, atol=1e-14).q[-1]
+    steps = (2e-3, 5e-4)
+    errors = [np.abs(simulate(JUMPING[jump], 0.5, integrator=name, step=h, **TIGHT).q[-1] - exact).max() for h in steps]
+    assert 0.5 * np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.15)
+
+
 def ball():
     """Falls onto a spring and is thrown back, without a loss."""
     law = NormalLaw("kelvin-voigt", 1e5, damping=0.0)
@@ -355,6 +383,111 @@ def test_first_order_multipliers_as_unknowns():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
 
 
+# --- growth -----------------------------------------------------------------------------------------------------
+
+
+def ringing(damping=0.1):
+    """Four discs, the fastest frequency 84 rad/s."""
+    return coaxial((1.0,) * 4, (2000.0,) * 4, (damping,) * 4, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "step", "words"),
+    [
+        (pliant.Newmark(beta=0.125), 0.1, "newmark (beta = 0.125, gamma = 0.5) is stable only up to omega h = 2.828"),
+        (pliant.Wilson(theta=1.2), 0.3, "wilson (theta = 1.2) is stable only up to omega h = 4.80"),
+        (pliant.Proposed(), 0.1, "is stable only up to omega h = 2.449"),
+        (pliant.Proposed(g2=0.5), 0.02, "lets undamped motion grow whatever the step"),
+        ("rk4", 0.1, "rk4 is stable only up to omega h = 2.828"),
+        ("dop853", 0.2, "dop853 is stable only up to omega h = 5.96"),
+        ("adams", 0.1, "adams (max_order = 12) is stable only with short steps"),
+    ],
+)
+def test_motion_that_grows_is_stopped_and_the_limit_named(method, step, words):
+    run = simulate(ringing(0.0 if "whatever" in words else 0.1), 200.0, integrator=method, step=step)
+    assert run.status == "failed"
+    assert "grown far beyond the energy" in run.reason
+    assert words in run.reason
+    assert len(run.t) > 2  # what there was is kept ..
+    assert np.all(np.isfinite(run.q))
+    assert run.energy["kinetic"].max() < 1e100  # .. and it was long before overflow
+
+
+def test_growth_ends_prepared_runs_too():
+    with pytest.raises(pliant.SimulationError, match="stable only up to omega h"):
+        prepare_run(ringing(), 200.0, integrator="rk4", step=0.1).end()
+
+
+@pytest.mark.parametrize("name", ["newmark", "wilson", "houbolt", "fox_euler", "generalised_alpha"])
+def test_stable_methods_are_never_said_to_grow(name):
+    """From rest, under a torque: the first steps overshoot, and nothing comes of it."""
+    for step in (0.03, 0.1, 1.0):
+        run = simulate(ringing(), 300 * step, integrator=name, step=step)
+        assert run.is_ok, run.reason
+
+
+def test_motion_from_rounding_is_no_growth():
+    """A pendulum upside down leaves its rest by rounding: its speed grows tenfold ten times, by gravity."""
+    rod = Body("rod", 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12)
+    start = np.pi / 2 + 1e-14
+    model = Model("up", (rod,), (Joint("hinge", "revolute", "rod", q0=start),), gravity=(0.0, -9.81, 0.0))
+    for integrator in ("rk4", "newmark", "proposed"):
+        run = simulate(model, 12.0, integrator=integrator, step=0.01)
+        assert run.is_ok, run.reason
+        assert np.abs(run.v).max() > 1.0
+
+
+def test_printed_version_is_called_wrong():
+    with pytest.warns(pliant.AccuracyWarning, match="prints it, which is inconsistent"):
+        simulate(coaxial(*TWO, 1.0), 0.3, integrator=pliant.Proposed(g2=0.5, version="printed"), step=0.1)
+
+
+# --- closed forms of the package ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", MEMBERS, ids=str)
+def test_amplification_has_the_roots_of_the_characteristic_polynomial(method):
+    for wh in (0.3, 1.0, 3.0):
+        roots = np.linalg.eigvals(stability.amplification(method, wh))
+        for root in np.roots(polynomial(method, wh)):
+            assert np.abs(roots - root).min() < 1e-6  # double roots: the root of rounding
+
+
+@pytest.mark.parametrize(
+    ("method", "limit"),
+    [
+        (pliant.Newmark(beta=0.0), 2.0),
+        (pliant.Newmark(beta=0.125), np.sqrt(8.0)),
+        (pliant.Newmark(beta=SIXTH), np.sqrt(12.0)),
+        (pliant.Newmark(beta=0.1, gamma=0.6), 1.0 / np.sqrt(0.2)),  # 1 / sqrt(gamma/2 - beta)
+        (pliant.Proposed(), np.sqrt(6.0)),
+        (pliant.Proposed(g2=0.5), 0.0),
+        (pliant.Rk4(), np.sqrt(8.0)),
+        (pliant.Wilson(), np.inf),
+        (pliant.Wilson(theta=1.367), np.inf),
+        (pliant.Houbolt(), np.inf),
+        (pliant.FoxEuler(), np.inf),
+        (pliant.GeneralisedAlpha(0.0), np.inf),
+        (pliant.HHT(), np.inf),
+        (pliant.Radau(), np.inf),
+    ],
+    ids=str,
+)
+def test_stability_limits_are_those_of_textbooks(method, limit):
+    assert stability.stability_limit(method) == pytest.approx(limit, rel=1e-5)
+
+
+def test_variable_order_has_no_closed_form():
+    assert np.isnan(stability.stability_limit(pliant.Adams()))
+
+
+def test_generalised_alpha_that_damps_all_is_houbolt():
+    """rho_inf = 0: the same roots (Chung and Hulbert 1993)."""
+    for wh in (0.2, 1.0, 5.0):
+        one, two = (stability.oscillation(method, wh) for method in (pliant.GeneralisedAlpha(0.0), pliant.Houbolt()))
+        assert np.allclose(one, two, rtol=1e-6)
+
+
 # --- what cannot be ---------------------------------------------------------------------------------------------
 
 
@@ -388,6 +521,8 @@ def test_multipliers_are_no_unknowns_of_methods_that_do_not_end_in_equilibrium(m
     assert "multipliers, springs" in str(error.value)
 
 
-def test_names_may_be_written_with_hyphens():
+def test_names_may_be_written_with_hyphens(tmp_path):
+    words = ("--set", "integrator=fox-euler", "--set", "step=0.001", "--set", "duration=0.01", "--out", str(tmp_path))
+    assert pliant_command("run", "two-link-arm", "-q", *words).returncode == 0
     assert find_method("integrator", "fox-euler") == pliant.FoxEuler()
     assert find_method("integrator", "generalised-alpha", rho_inf=0.5) == pliant.GeneralisedAlpha(0.5)

@@ -45,6 +45,10 @@ function niceStep(most) {
 
 const SUPERSCRIPTS = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
 
+function powerOfTen(power) {
+  return `10${[...String(power)].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("")}`;
+}
+
 // A number for people: a few digits, powers of ten written out.
 function readable(value, digits = 3) {
   if (!Number.isFinite(value)) return "not available";
@@ -54,8 +58,7 @@ function readable(value, digits = 3) {
   if (size >= -3 && size < 6) words = String(Number(value.toPrecision(digits)));
   else {
     const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
-    const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("");
-    words = `${Number(mantissa)} \u00d7 10${raised}`;
+    words = `${Number(mantissa)} \u00d7 ${powerOfTen(Number(exponent))}`;
   }
   return words.replace("-", "\u2212");
 }

@@ -156,6 +156,8 @@ function drawColourBar(ctx, camera, show) {
 
 function drawNotes(ctx, film, camera, show) {
   const words = [];
+  const stop = clock.isPlaying ? null : film.stops.find(({ t }) => Math.abs(t - clock.t) <= 1e-9 * (film.last - film.first));
+  if (stop) words.push(...stop.words.slice(0, 3), ...(stop.words.length > 3 ? [`and ${stop.words.length - 3} more`] : []));
   if (show.enlarge !== 1 && film.beams.length) words.push(`deformation \u00d7 ${readable(show.enlarge)}, dashed: straight`);
   if (show.forces && film.contact) words.push("arrow length \u221d \u221aforce");
   // beside the colour bar, or below it where the picture is narrow
