@@ -79,7 +79,9 @@ def _goal(result: Result) -> Any:
 
 
 def _length(result: Result) -> float:
-    return sum(abs(link.joint_frame.position[0]) for link in result.model.links) + result.model.frames[0].position[0]
+    return float(sum(abs(link.joint_frame.position[0]) for link in result.model.links)) + float(
+        result.model.frames[0].position[0]
+    )
 
 
 def tip_error(result: Result, t: Array) -> Array:
