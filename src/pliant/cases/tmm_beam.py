@@ -270,7 +270,7 @@ def _thesis(settings: dict[str, Any], results: Mapping[str, Result]) -> tuple[Fi
     text = (
         "Warning: the linearisation of the thesis, with frozen sines and cosines and positions integrated by the rows, "
         "is for reproduction only. It grows without bound within a few steps, and shorter ones do not help: the "
-        "inertia of what hangs on a segment acts a step too late. The steps that pliant makes differentiate the geometry."
+        "inertia of what hangs on a segment acts a step too late. Pliant's own steps differentiate the geometry."
     )
     columns = (
         "step [s]",
