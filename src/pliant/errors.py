@@ -50,7 +50,7 @@ ADVICE = {
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "
-    'give coupling = "high-order", a stiffer section, damping, or less force',
+    'give a coupling of higher order ("high-order", "fourth-order"), a stiffer section, damping, or less force',
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
     "causes it, or, with fixed steps, take shorter ones",

@@ -153,9 +153,9 @@ class Modes:
         )
         table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
         name = title or f"{self.model.name}: modes"
-        about = f"{len(self.frequencies)} modes of {self.model.name} about " + (
-            "rest" if not self.v.any() else "motion"
-        )
+        count = len(self.frequencies)
+        around = "rest" if not self.v.any() else "motion"
+        about = f"{count} mode{'' if count == 1 else 's'} of {self.model.name} about {around}"
         write_findings(
             as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films
         )
@@ -218,7 +218,8 @@ def modes(
     full = point.Z @ shapes
     lengths = tolerances(model, 0, 1.0)[len(point.q) :]
     momentum = mass_matrix(model, point.q) @ full
-    shares = np.real(np.conj(full) * momentum)
+    # coordinates that move against each other have negative parts, too: their sizes count
+    shares = np.abs(np.real(np.conj(full) * momentum))
     shares = shares / np.maximum(np.sum(shares, axis=0), 1e-300)
     largest = np.argmax(np.abs(full / lengths[:, None]), axis=0) if n else np.zeros(0, int)
     for k, j in enumerate(largest):
@@ -287,7 +288,7 @@ def _damped(A: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.comple
 
 def _steady(model: Model, t: float) -> Array:
     """q at rest, or in steady motion of what is prescribed at time t."""
-    start = OperatingPoint(model, None, None, t)
+    start = OperatingPoint(model, None, None, t, refuses_kinks=False)
     if t == 0.0 and not np.any(start.v):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what nothing holds shows as frequency 0
@@ -300,7 +301,7 @@ def _steady(model: Model, t: float) -> Array:
         step = np.linalg.lstsq(slope, -point.residual, rcond=1e-12)[0] if n else np.zeros(0)
         lengths = point.scales[:n]
         step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / lengths), initial=0.0)), 1e-300))
-        point = OperatingPoint(model, point.moved(point.Z @ step), None, t)
+        point = OperatingPoint(model, point.moved(point.Z @ step), None, t, refuses_kinks=False)
         if np.max(np.abs(step / lengths), initial=0.0) < 1e-13:
             return np.asarray(point.q)
     if not _is_at_rest(point, slope):

@@ -43,6 +43,7 @@ class OperatingPoint:
     q: Any
     v: Any
     t: float
+    refuses_kinks: bool = True
     handle: Prepared = field(init=False)
     commands: Array = field(init=False)  # held by the motors of controllers [N, N m]
     held: Array = field(init=False)  # constant forces besides, per velocity
@@ -85,7 +86,8 @@ class OperatingPoint:
         handle.forward_dynamics(self.q, self.v, self.held, t=self.t)
         self.phase = handle.work.phase.copy()
         vdot, _ = self._evaluate(self.q, self.v, self._no_states)
-        self._check_kinks()
+        if self.refuses_kinks:
+            self._check_kinks()
         self.Z, self.independent = self._free_motions()
         self.residual = vdot[self.independent]
 
