@@ -78,7 +78,7 @@ USES = (
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
-    Use(("modes", "slew", "--no-controllers", "--out", "bare"), ("hub",), ("bare/modes.json",)),
+    Use(("modes", "slew", "--no-controllers", "--out", "bare"), ("hub",), ("bare/modes.html", "bare/modes.json")),
     Use(("compare", "--help"), ("CASE_OR_FILE", "--time", "--out")),
     Use(("compare", "-h"), ("CASE_OR_FILE",)),
     Use(
