@@ -233,4 +233,9 @@ def test_a_mode_is_drawn_as_a_motion(tmp_path):
     page = (tmp_path / "modes.html").read_text()
     assert "mode 1, " in page
     assert "Natural frequencies" in page
+    shown = found._repr_html_()
+    assert shown.startswith("<iframe")
+    # the page itself, quoted
+    assert "Natural frequencies" in shown
+    assert shown.count('"') == 4
     assert "mode" in repr(found)

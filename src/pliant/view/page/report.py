@@ -98,8 +98,12 @@ def write_report(
     write_whole(Path(path), _page(heading, "\n".join(part for part in content if part), data))
 
 
-def write_findings(
-    path: str | Path,
+def write_findings(path: str | Path, findings: Sequence[Finding], **contents: Any) -> None:
+    """Write a page of findings alone; contents: as of findings_page."""
+    write_whole(Path(path), findings_page(findings, **contents))
+
+
+def findings_page(
     findings: Sequence[Finding],
     *,
     title: str,
@@ -107,8 +111,8 @@ def write_findings(
     settings: Mapping[str, Any],
     setting_table: Mapping[str, SettingInfo],
     films: Mapping[str, Recording] | None = None,
-) -> None:
-    """Write a page of findings alone: many small runs, none of them worth a report of its own.
+) -> str:
+    """A page of findings alone: many small runs, none of them worth a report of its own.
 
     films: motions to be played above the findings, by label."""
     arrays, book = Arrays(), ChartBook()
@@ -121,7 +125,7 @@ def write_findings(
     sections = "\n".join(finding_section(each, book) for each in findings)
     content = [head, _stage(sections, True) if runs else sections, settings_section(given) if given else ""]
     data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
-    write_whole(Path(path), _page(title, "\n".join(part for part in content if part), data))
+    return _page(title, "\n".join(part for part in content if part), data)
 
 
 def _stage(charts: str, has_film: bool) -> str:
