@@ -81,10 +81,11 @@ USES = (
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),
     Use(("modes",), ("keys for --set: ends,",), ("pliant-out/modes/modes.svg",)),
     Use(
-        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--no-controllers"),
+        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--controllers"),
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
+    Use(("modes", "slew", "--no-controllers", "--out", "bare"), ("hub",), ("bare/modes.html", "bare/modes.json")),
     Use(("transfer", "--help"), ("CASE_OR_FILE", "--input", "--output", "--out")),
     Use(("transfer", "-h"), ("CASE_OR_FILE", "--below")),
     Use(
