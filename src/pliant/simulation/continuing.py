@@ -151,6 +151,8 @@ def go_on(run: Run, start: Checkpoint) -> None:
     if not stepping.is_fixed and run.integrators[0][1].name == start.integrator:
         stepping.h = start.h
     run.begun = start.sampled
+    if stepping.is_fixed:
+        _begin_growth(run, start)
     # without rows it only numbers what touches
     nothing = np.zeros((0, 0))
     _jit.entry(outputs.record_outputs)(
@@ -163,3 +165,11 @@ def go_on(run: Run, start: Checkpoint) -> None:
     )
     memory.rows[0] = np.concatenate([[start.t], start.y, start.inputs])
     stepping.n_rows = 1
+
+
+def _begin_growth(run: Run, start: Checkpoint) -> None:
+    """What kernels/integrators/growth.py measures at the start of a run with fixed steps."""
+    stepping, (q, v) = run.memory.stepping[0], start.state(run.handle.model)
+    energy = run.handle.energies(q[None, :], v[None, :])
+    stepping.start_energy = abs(energy["kinetic"][0]) + abs(energy["elastic"][0])
+    stepping.start_gravity, stepping.top_speed = energy["gravity"][0], np.max(np.abs(v), initial=0.0)
