@@ -41,6 +41,8 @@ from pliant.linear.state_space import StateSpace as StateSpace
 from pliant.linear.lqr import lqr as lqr
 from pliant.linear.stable_inversion import stable_inversion as stable_inversion, TipTorque as TipTorque
 from pliant.linear.modes import modes as modes, frequencies as frequencies, Modes as Modes
+from pliant.linear.transfer_matrix.transfer import transfer as transfer, Transfer as Transfer
+from pliant.linear.transfer_matrix.response import FrequencyResponse as FrequencyResponse
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
 from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
@@ -87,6 +89,7 @@ from pliant.model.rigid_twin import rigid_twin as rigid_twin
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
 from pliant.model.denavit_hartenberg import DenavitHartenberg as DenavitHartenberg, DHRow as DHRow
+from pliant.model.segmented_beams import SegmentedBeam as SegmentedBeam, segmented_beam as segmented_beam
 from pliant.model.transmissions import Transmission as Transmission, TorqueTable as TorqueTable
 from pliant.model.contacts import Contact as Contact, Plane as Plane
 from pliant.model.normal_laws import (

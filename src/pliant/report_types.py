@@ -42,6 +42,7 @@ class Lines:
     curves: tuple[tuple[str, Any, Any], ...]
     is_log: bool = False
     dashed: tuple[str, ...] = ()  # labels of curves to compare with
+    is_log_across: bool = False
 
 
 @dataclass(frozen=True)

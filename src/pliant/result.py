@@ -118,11 +118,18 @@ class Result(Recording):
             return Animation(self.model.name, path.read_bytes())
 
     def report(
-        self, path: str | Path = "report.html", *, title: str = "", t: float | None = None, magnify: float = 1.0
+        self,
+        path: str | Path = "report.html",
+        *,
+        title: str = "",
+        t: float | None = None,
+        magnify: float = 1.0,
+        plotly: str | Path | None = None,
     ) -> None:
         """Write the report page: the moving robot beside charts, contacts, events and checks, in one file that needs no
         network. t: where the film stands at first [s]; nothing said, it plays. magnify: factor on the deformation of
-        beams at first; the page has a slider."""
+        beams at first; the page has a slider. plotly: a file as "plotly.min.js" for the script of the charts, which
+        several pages can share (4.8 MB less each); written where it is missing, and to be moved with them."""
         from pliant.view.page.report import write_report
 
         as_name(title, "title", "give a text")
@@ -132,7 +139,8 @@ class Result(Recording):
                 f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it"
             )
         enlarge = as_number(magnify, "magnify", NOT_NEGATIVE)
-        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge)
+        shared = None if plotly is None else as_path(plotly)
+        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge, plotly=shared)
 
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];

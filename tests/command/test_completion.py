@@ -59,6 +59,8 @@ def test_keys_of_the_case_come_with_their_default_or_each_choice():
     # which takes no options of the run
     assert bash("pliant compare two-link-arm --set rto") == [""]
     assert "force=0.1" in bash("pliant compare two-link-arm --set ")
+    assert bash("pliant transfer spin-up --set rto") == [""]
+    assert "length=10" in bash("pliant transfer spin-up --set ")
     assert bash("pliant run robot.urdf --set base") == [f"base={word}" for word in ("fixed", "planar", "floating")]
 
 

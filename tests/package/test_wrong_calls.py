@@ -156,6 +156,12 @@ def space_robot() -> pliant.Model:
     return pliant.Model("robot", [hull, *arm], joints, base="floating", gravity=(0, 0, 0))
 
 
+def held_beam() -> pliant.Model:
+    """A flexible link on a spring."""
+    boom = pliant.Beam("boom", 1.0, MATERIAL, SECTION, bending_y=1)
+    return pliant.Model("held", [boom], [pliant.Joint("hinge", "revolute", "boom", stiffness=5.0)], gravity=(0, 0, 0))
+
+
 class Ready:
     """What the calls take and are made on; once for all."""
 
@@ -167,6 +173,9 @@ class Ready:
         self.state = self.result.state_at(self.result.t)
         pliant.save_model(self.arm, folder / "arm.toml")
         self.linear, self.modes = pliant.linearise(self.arm), pliant.modes(self.arm, np.zeros(2))
+        self.held = held_beam()
+        self.transfer = pliant.transfer(self.held, count=2)
+        self.response = self.transfer.response([1.0, 2.0])
         self.on_loops = pliant.assemble(self.four_bar)
 
     @property
@@ -298,6 +307,17 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Modes.film": lambda ready: {"k": 0},
     "Modes.mostly": lambda ready: {"k": 0},
     "Modes.report": lambda ready: {"path": ready.path},
+    "transfer": lambda ready: {"model": ready.held, "q": np.zeros(2)},
+    "Transfer.joint_shape": lambda ready: {"k": 0},
+    "Transfer.beam_shape": lambda ready: {"beam": "boom", "k": 0},
+    "Transfer.frame_shape": lambda ready: {"frame": "boom", "k": 0},
+    "Transfer.mostly": lambda ready: {"k": 0},
+    "Transfer.count_below": lambda ready: {"omega": 1.0},
+    "Transfer.response": lambda ready: {"omega": 1.0},
+    "Transfer.bode": lambda ready: {"omega": [1.0, 2.0]},
+    "Transfer.report": lambda ready: {"path": ready.path, "response": ready.response},
+    "FrequencyResponse.between": lambda ready: {"input": "hinge", "output": "hinge"},
+    "FrequencyResponse.unit": lambda ready: {"input": "hinge", "output": "hinge"},
     "Result.save": lambda ready: {"path": ready.path},
     "Result.report": lambda ready: {"path": ready.path},
     "Result.to_csv": lambda ready: {"path": ready.path},
@@ -339,7 +359,7 @@ OPEN: dict[str, Any] = {
     "make_flexible": pliant.FlexibleLink,
 }
 # made by pliant, not by its users: they hold what they are given
-HOLDERS = {"Result", "Runs", "StateSpace", "Modes", "InputShaper", "TipTorque"}
+HOLDERS = {"Result", "Runs", "StateSpace", "Modes", "Transfer", "FrequencyResponse", "InputShaper", "TipTorque"}
 
 
 def law_numbers(law: type[Law]) -> dict[str, Any]:
@@ -384,6 +404,8 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
         "Runs": ready.runs,
         "StateSpace": ready.linear,
         "Modes": ready.modes,
+        "Transfer": ready.transfer,
+        "FrequencyResponse": ready.response,
         "Prepared": ready.prepared,
         "PreparedRun": ready.run,
         "Joint": ready.arm.joints[0],

@@ -30,7 +30,7 @@ from pliant.report_types import Panel
 from pliant.result import Result
 from pliant.results.recording import Event
 from pliant.simulation.simulate import simulate
-from pliant.view.arrays import Arrays
+from pliant.view.arrays import STEPS, Arrays
 from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
 from pliant.view.charts.quantities import Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.page.film import film
@@ -102,6 +102,10 @@ class Page:
 
     def array(self, number: int) -> NDArray[Any]:
         text = self.data["arrays"][number]
+        if text.startswith("u2"):
+            low, step, packed = text[2:].split(" ")
+            levels = np.frombuffer(base64.b64decode(packed), "<u2")
+            return np.where(levels > STEPS, np.nan, float(low) + float(step) * levels)
         return np.frombuffer(base64.b64decode(text[2:]), KINDS[text[:2]])
 
     def titles(self) -> list[str]:

@@ -28,9 +28,11 @@ app = typer.Typer(
 )
 
 lab = typer.Typer(
-    help="Experiments on methods: what a law does by itself.", no_args_is_help=True, rich_markup_mode=None
+    help="Experiments on methods: what a law or an integrator does by itself.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
-app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
+app.add_typer(lab, name="lab", short_help="experiments on laws of contact and on integrators")
 
 CaseArgument = Annotated[
     str,
@@ -88,6 +90,10 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
     ] = False,
+    plotly: Annotated[
+        Path | None,
+        typer.Option("--plotly", metavar="FILE", help="share the script of the charts between pages: a .js file"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
@@ -102,7 +108,7 @@ def run(
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         assignments = parse_assignments(settings or [])
-        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first)
+        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first, plotly)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
@@ -240,6 +246,55 @@ def _beam_modes(settings: list[str] | None, out: Path | None) -> None:
     print(f"written: {folder}/modes.svg; keys for --set: {', '.join(SETTINGS)}")
 
 
+@app.command(short_help="natural frequencies and Bode plots by transfer matrices")
+def transfer(
+    case_or_file: CaseArgument,
+    settings: SetOption = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME", help="a force or motion, as elbow, tip.fy, world.y; may be repeated"),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option("--output", metavar="NAME", help="what is read off, as elbow, tip.y, elbow.mz; may be repeated"),
+    ] = None,
+    count: Annotated[int | None, typer.Option("--modes", metavar="N", help="how many modes; default 10")] = None,
+    below: Annotated[
+        float | None, typer.Option("--below", metavar="OMEGA", help="instead: all modes below, in rad/s")
+    ] = None,
+    undamped: Annotated[bool, typer.Option("--undamped", help="leave dampers and friction out")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for page and numbers")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
+    ] = False,
+) -> None:
+    """Natural frequencies (all of them, counted), shapes and transfer functions of a robot about rest, beams as
+    continua; writes report.html with Bode plots, and summary.json.
+
+    pliant transfer robot.toml --input shoulder --output tip.y --below 2000
+    """
+    from pliant.command.loading import load
+    from pliant.files import make_folder, write_whole
+    from pliant.linear.transfer_matrix.reporting import COLUMNS, response_summary
+    from pliant.linear.transfer_matrix.transfer import transfer
+
+    model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
+    found = transfer(model, count=count, below=below, is_damped=not undamped)
+    table, response = found.table(), found.bode(inputs, outputs)
+    folder = out or Path("pliant-out") / f"transfer-{Path(case_or_file).stem}"
+    make_folder(folder)
+    for note in found.notes:
+        print(f"pliant: {note}", file=sys.stderr)
+    print_table(COLUMNS, table)
+    print(f"all {found.counts[-1]} natural frequencies up to {found.frequencies[-1]:.6g} rad/s by count")
+    if not found.is_stable:
+        print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
+    found.report(folder / "report.html", response=response)
+    summary = found.summary | {"response": response_summary(response)}
+    write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    print(f"written: {folder}/report.html, summary.json")
+
+
 @app.command(short_help="how closely all formulations agree on a robot")
 def compare(
     cases_or_files: Annotated[
@@ -269,7 +324,7 @@ def compare(
     from pliant.command.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.lab.agreement import COLUMNS, agreement
-    from pliant.methods import FORMULATIONS
+    from pliant.methods import formulations_of
 
     if time is not None and not 0.0 < time < float("inf"):
         raise ModelError(f"--time {time:g}: give a number above 0 [s]")
@@ -279,7 +334,7 @@ def compare(
     if out is not None:
         make_folder(out.parent)
     compile_first()
-    for row in FORMULATIONS:
+    for row in formulations_of(models[0]):
         say_what_compiles(models[0], {"formulation": row.name})
     found = [agreement(model, time) for model in models]
     print_table(COLUMNS, [row for each in found for row in each.table()])
@@ -325,6 +380,33 @@ def lab_contact(
             file=sys.stderr,
         )
         raise typer.Exit(1)
+
+
+@lab.command(name="integrators", short_help="what every integrator does")
+def lab_integrators(
+    settings: KeyOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the page")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Measure order, stability, damping, energy and cost of integrators; write report.html, summary.json, spectra.svg.
+
+    pliant lab integrators --set methods=newmark,wilson,houbolt --set theta=1.37 --set models=chain,two-link-arm
+    """
+    from pliant.files import make_folder
+    from pliant.lab.integrators import SETTINGS, integrator_lab, resolve, write_integrator_lab
+
+    values = resolve(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "lab-integrators"
+    make_folder(folder)
+    compile_first()
+    with progress_bar("integrators", not quiet and sys.stderr.isatty(), "{:.0f} of {:.0f} parts") as progress:
+        found = integrator_lab(values, progress)
+    write_integrator_lab(found, folder)
+    if not quiet:
+        for finding in found.findings:
+            print(finding.title)
+            print_table(finding.columns, finding.rows)
+        print(f"written: {folder}/report.html, summary.json, spectra.svg; keys for --set: {', '.join(SETTINGS)}")
 
 
 @app.command(short_help="print the JSON schema of model files")

@@ -45,6 +45,10 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
         from pliant.lab import contact
 
         return _fitting(_assignments(contact.SETTINGS), incomplete)
+    if context.info_name == "integrators":
+        from pliant.lab import integrators
+
+        return _fitting(_assignments(integrators.SETTINGS), incomplete)
     from pliant.cases.case import all_cases
     from pliant.command.job import RUN_SETTINGS
 
@@ -56,7 +60,7 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
     files = [word for word in words if word.endswith(".toml")]
     if case is None:
         own = dict(_parameter_assignments(files[0]) if files else _robot_assignments())
-    if context.info_name == "compare":
+    if context.info_name in ("compare", "transfer"):
         return _fitting(own.items(), incomplete)
     taken = case.settings if case else {}
     options = dict(_assignments({key: row for key, row in RUN_SETTINGS.items() if key not in taken}))

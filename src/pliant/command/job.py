@@ -24,7 +24,7 @@ from pliant.report_types import Figure, Finding
 from pliant.result import Result
 from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
-from pliant.view.page.report import write_report
+from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
 
 # what --set takes of a run: its options, and the parameters of its methods
@@ -57,6 +57,7 @@ class Job:
     video: Path | None = None
     exports: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()  # keys given that do nothing
+    plotly: Path | None = None  # the script of charts, if pages share it
     source: str = ""  # the case, or where the file is
 
 
@@ -95,11 +96,14 @@ def prepare_job(
     exports: Sequence[Path] = (),
     trust: bool = False,
     compile_first: Callable[[], None] = lambda: None,
+    plotly: Path | None = None,
 ) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folders. compile_first: called
     where the case needs kernels to build its model."""
     if video is not None:
         video_format(video)
+    if plotly is not None:
+        check_shared_script(plotly)
     for path in exports:
         if path.suffix.lower() not in EXPORTS:
             found = path.suffix or "without a suffix"
@@ -127,6 +131,9 @@ def prepare_job(
     for path in exports:
         make_folder(path.parent, "--export")
         check_file(path)
+    if plotly is not None:
+        make_folder(plotly.parent, "--plotly")
+        check_file(plotly)
     make_folder(folder)
     for file in ("summary.json", "result.nc", "report.html"):
         check_file(folder / file)
@@ -139,7 +146,7 @@ def prepare_job(
         for key in assignments
         if key not in given and key in chosen and options[key] != chosen[key]
     )
-    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, source)
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly, source)
 
 
 def own_folder(parent: Path, name: str, source: str) -> Path:
@@ -180,7 +187,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
-        figures = job.case.figures(result) if job.case else {}
+        figures = job.case.figures_of(job.settings, result) if job.case else {}
         findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
         _write(outcome, {})
@@ -191,10 +198,12 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
         model = case.build(variant.settings)
         results[label] = simulate(model, progress=progress, **with_values(model, options))
     first, *others = results
-    figures = case.figures(results[first])
+    figures = case.figures_of(variants[first].settings, results[first])
     for label in others if len(others) < MAX_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
-        figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
+        figures |= {
+            f"{prefix}_{key}": value for key, value in case.figures_of(variants[label].settings, results[label]).items()
+        }
     findings = case.compare_variants(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
@@ -241,6 +250,7 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
         enlarge=enlarge,
         variants=variants,
         findings=outcome.findings,
+        plotly=job.plotly,
     )
 
 

@@ -33,6 +33,7 @@ from pliant.model import (
     joints,
     model,
     normal_laws,
+    segmented_beams,
     signals,
     transmissions,
 )
@@ -40,11 +41,19 @@ from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.laws import Law
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
+from pliant.model.segmented_beams import SegmentedBeam
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
-_ARM = pydantic.TypeAdapter(DenavitHartenberg)
-ARM_KEY = "denavit_hartenberg"
+# tables that make bodies, joints and frames
+_MAKERS: dict[str, pydantic.TypeAdapter[Any]] = {
+    "denavit_hartenberg": pydantic.TypeAdapter(DenavitHartenberg),
+    "segmented_beam": pydantic.TypeAdapter(SegmentedBeam),
+}
+_MADE = {
+    "denavit_hartenberg": ("DenavitHartenberg", "rows that make bodies, joints and frames of an arm"),
+    "segmented_beam": ("SegmentedBeam", "makes bodies, joints and the tip of a beam of rigid segments"),
+}
 DEEPEST = 50  # levels of tables and lists in a file
 MAX_KEYS = 250_000  # in a file, and headings
 MAX_VALUES = 1_000_000  # in the lists of a file
@@ -85,7 +94,7 @@ def described_model(path: Path, data: dict[str, Any]) -> Model:
     """The model that tables describe; functions of controllers stay texts."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
-    data = _with_arm(path, data)
+    data = _with_made(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -97,17 +106,20 @@ def described_model(path: Path, data: dict[str, Any]) -> Model:
     return loaded
 
 
-def _with_arm(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Denavit-Hartenberg rows as bodies, joints and frames; tables of the file with their names change them."""
-    if ARM_KEY not in data:
-        return data
-    rest = {key: value for key, value in data.items() if key != ARM_KEY}
-    try:
-        arm = _ARM.validate_python(data[ARM_KEY])
-    except pydantic.ValidationError as error:
-        raise ModelError(explain(error, f"{path.name}: {ARM_KEY}", data[ARM_KEY])) from None
-    made = {key: [_plain(item) for item in getattr(arm, key)] for key in ("bodies", "joints", "frames")}
-    return merged({key: tables for key, tables in made.items() if tables}, rest)
+def _with_made(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """Denavit-Hartenberg rows and segmented beams as bodies, joints and frames; tables of the file with their names
+    change them."""
+    given = [key for key in _MAKERS if key in data]
+    rest = {key: value for key, value in data.items() if key not in given}
+    made: dict[str, list[Any]] = {"bodies": [], "joints": [], "frames": []}
+    for key in given:
+        try:
+            maker = _MAKERS[key].validate_python(data[key])
+        except pydantic.ValidationError as error:
+            raise ModelError(explain(error, f"{path.name}: {key}", data[key])) from None
+        for kind, tables in made.items():
+            tables += [_plain(item) for item in getattr(maker, kind)]
+    return merged({key: tables for key, tables in made.items() if tables}, rest) if given else data
 
 
 def parse_file(path: Path) -> dict[str, Any]:
@@ -285,17 +297,17 @@ def _value(value: Any) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON schema (2020-12) of a model file. Descriptions are docstrings and the comments behind the fields."""
-    made, arm = _any_of(_MODEL.json_schema()), _any_of(_ARM.json_schema())
-    made["$defs"] |= {"DenavitHartenberg": {key: value for key, value in arm.items() if key != "$defs"}, **arm["$defs"]}
+    made = _any_of(_MODEL.json_schema())
+    for key, (name, _) in _MADE.items():
+        own = _any_of(_MAKERS[key].json_schema())
+        made["$defs"] |= {name: {key: value for key, value in own.items() if key != "$defs"}, **own.get("$defs", {})}
     made["$defs"] = {name: _with_descriptions(name, part) for name, part in made["$defs"].items()}
     made = _with_descriptions("Model", made)
-    made["properties"][ARM_KEY] = {
-        "description": "rows that make bodies, joints and frames of an arm",
-        "$ref": "#/$defs/DenavitHartenberg",
-    }
-    # rows may make the bodies
+    for key, (name, words) in _MADE.items():
+        made["properties"][key] = {"description": words, "$ref": f"#/$defs/{name}"}
+    # these may make the bodies
     made["required"] = [key for key in made["required"] if key != "bodies"]
-    made["anyOf"] = [{"required": ["bodies"]}, {"required": [ARM_KEY]}]
+    made["anyOf"] = [{"required": [key]} for key in ("bodies", *_MAKERS)]
     made = _with_parameters(made)
     made["properties"]["run"] = {"description": made["properties"]["run"]["description"], **run_schema()}
     return {
@@ -337,6 +349,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         joints,
         transmissions,
         denavit_hartenberg,
+        segmented_beams,
         control_laws,
         contacts,
         normal_laws,

@@ -262,6 +262,7 @@ class Houbolt(SecondOrder):
 class Proposed(SecondOrder):
     name: ClassVar[str] = "proposed"
     summary: ClassVar[str] = "accelerations of three instants, fixed step, third order, stable up to omega h = 2.45"
+    supports: ClassVar[frozenset[str]] = FIXED
     reference: ClassVar[str] = "transfermatrix"
 
     g1: float = parameter(1.0 / 3.0, "weight of the past in proposed's velocities; 1/3: third order", low=0.0, high=1.5)

@@ -6,7 +6,7 @@ The oscillator is x'' + 2 zeta w x' + w^2 x = 0, in units in which the step is 1
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,13 +90,19 @@ def _second_order(rule: StepRule, wh: float, zeta: float, h: float) -> Array:
 
 
 def oscillation(integrator: Integrator, wh: float, h: float = 1.0) -> Oscillation | None:
-    """Of an undamped oscillation: the roots nearest to exp(+-i wh) are its own, others come with the method."""
+    """Of an undamped oscillation: the pair of roots nearest to exp(+-i wh) is its own, others come with the method."""
     matrix = amplification(integrator, wh, h=h)
     if matrix is None:
         return None
-    roots = np.linalg.eigvals(matrix)
-    own = roots[np.argmin(np.abs(roots - np.exp(1j * wh)))]
-    return Oscillation(float(np.max(np.abs(roots))), *apparent(own, wh))
+    return of_roots(np.linalg.eigvals(matrix), wh)
+
+
+def of_roots(roots: NDArray[Any], wh: float) -> Oscillation:
+    """What the roots of a step say of an undamped oscillation."""
+    turning = roots[roots.imag > 0.0]
+    candidates = turning if len(turning) else roots
+    own = candidates[np.argmin(np.abs(candidates - np.exp(1j * wh)))]
+    return Oscillation(float(np.max(np.abs(roots))), *apparent(complex(own), wh))
 
 
 def apparent(root: complex, wh: float) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.messages import refuse, shown
+from pliant.model.planar_chains import PlanarChain, planar_chain
 from pliant.model.quantities import Many, Name, Number, Positive, Vector, described
 from pliant.model.run_table import FrozenTable, RunTable
 from pliant.model.signals import Constant, Signal
@@ -201,6 +202,11 @@ class Model:
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""
         return build_tree(self)
+
+    @cached_property
+    def chain(self) -> PlanarChain | str:
+        """The serial chain of hinges with parallel axes that it is, or why it is none."""
+        return planar_chain(self)
 
     @cached_property
     def beams(self) -> tuple[Beam, ...]:

@@ -9,6 +9,7 @@ from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_
 from pliant.errors import ModelError
 from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
 from pliant.methods.closures import CLOSURES, Closure
+from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import INTEGRATORS, Integrator
 from pliant.model.messages import quoted
 from pliant.model.model import Model
@@ -78,12 +79,24 @@ def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) 
         raise ModelError(
             f"integrator {integrator.name!r} has no error control; give a fixed step as well, such as step=0.001"
         )
-    formulation = find_formulation(options["formulation"], model.has_modes)
+    formulation = find_formulation(options["formulation"], model, **own["formulation"])
+    _check_own_steps(model, formulation, integrator)
     return {
         "formulation": formulation,
         "integrator": integrator,
         "closure": _closure(model, options["closure"], own["closure"], integrator),
     }
+
+
+def _check_own_steps(model: Model, formulation: Formulation, integrator: Integrator) -> None:
+    """A formulation that makes the steps of an integrator itself may take less than its accelerations do."""
+    refusal = formulation.step_refusal(model, integrator) if formulation.stepper(integrator) else ""
+    if refusal:
+        raise ModelError(
+            f"formulation {formulation.name!r} makes the steps of integrator {integrator.name!r} itself, and those do "
+            f"not take model {model.name!r}: {refusal}; with {formulation.name!r} dop853 and radau do, and "
+            f"'articulated' with any integrator"
+        )
 
 
 def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: Integrator) -> Closure | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.engine.callbacks import CallbackError, Progress
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
+from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.results.checkpoint import SampledState
@@ -118,7 +120,7 @@ class Run:
         handle, memory = self.handle, self.memory
         say_if_compiling(scheme, float(memory.stepping[0].t))
         unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, _scheme(scheme), unknowns))
+        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
         self.integrators.append((float(memory.stepping[0].t), scheme))
 
     def review(self) -> None:
@@ -156,13 +158,17 @@ def _rounding(handle: Prepared) -> float:
     return rounding / float(np.min(sizes[sizes > 0.0], initial=1.0))
 
 
-def _scheme(integrator: Integrator) -> Scheme:
-    """An integrator as Memory takes it."""
+def _scheme(integrator: Integrator, formulation: Formulation) -> Scheme:
+    """An integrator as Memory takes it; its steps may be those of the formulation."""
     from pliant.kernels import _jit
     from pliant.kernels.integrators import tableaus
 
-    step, interpolant = _jit.address(integrator.load()), _jit.address(integrator.load("interpolate"))
-    return Scheme(tableaus.with_order(integrator.name, integrator.highest_order), step, interpolant)
+    tableau = tableaus.with_order(integrator.name, integrator.highest_order)
+    module = formulation.stepper(integrator)
+    if module:
+        tableau = tableau._replace(n_factors=0)  # no Newton's method with a Jacobian
+    kernels = importlib.import_module(module or integrator.module)
+    return Scheme(tableau, _jit.address(kernels.step), _jit.address(kernels.interpolate))
 
 
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:
@@ -222,7 +228,7 @@ def _new_memory(
     memory = new_memory(
         y,
         (t, t + options["duration"]),
-        _scheme(integrator),
+        _scheme(integrator, handle.method),
         Sizes(
             n_y=len(y),
             n_events=len(system.events),
@@ -249,6 +255,7 @@ def _new_memory(
     )
     if integrator.step_rule is not None:
         put_rule(memory.newton[0], integrator.step_rule)
+        memory.newton[0].max_linearisations = handle.method.max_linearisations
     if options["step"] is not None:
         slow = np.where(np.isfinite(memory.atol), memory.atol, 0.0)[int(system.world[0].n_q) :][: len(system.dofs)]
         memory.stepping[0].rest_energy = handle.energies(state[0][None, :], slow[None, :])["kinetic"][0]

@@ -41,6 +41,7 @@ NEWTON = np.dtype(
         ("g1", np.float64),  # of Proposed
         ("g2", np.float64),
         ("is_printed", np.int64),  # 1: with its misprint
+        ("max_linearisations", np.int64),  # in a step by transfer matrices (kernels/transfer_matrix/step.py)
         # the step of a second-order method; filled by second_order_rows.py
         ("beta", np.float64),  # weight of the new acceleration in the coordinates
         ("gamma", np.float64),  # and in the velocities

@@ -8,6 +8,7 @@ from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHAS
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.formulation_work import with_scratch
 from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
+from pliant.system.segment_tables import SEGMENT_MOTION, SEGMENT_WORK
 from pliant.system.tables import Power, System, rows
 
 WIDTH = 8  # numbers that are computed with as one: kernels/algebra/lanes.py
@@ -203,6 +204,8 @@ class Work(NamedTuple):
     phase: Any  # discrete phase: one row per limit, contact, joint friction
     contacts: Any
     joint_frictions: Any
+    segments: Any  # of a serial chain of hinges; this and the next filled by kernels/transfer_matrix
+    segment_motions: Any
     # stick forces, n unknowns; filled by contact/stick.py and, while it decides what sticks, contact/stick_or_slip.py
     stick: Any  # (3 n, n) W, its factor, and its factor of low rank
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
@@ -294,6 +297,8 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         phase=rows(n_phases, PHASE),
         contacts=rows(len(system.contacts), CONTACT_WORK),
         joint_frictions=rows(len(system.joint_frictions), JOINT_FRICTION_WORK),
+        segments=rows(len(system.segments), SEGMENT_WORK),
+        segment_motions=rows(len(system.segments), SEGMENT_MOTION),
         stick=np.zeros((3 * n_stick, n_stick)),
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import ModelError
 from pliant.model.messages import quoted
+from pliant.report_types import Lines
 from pliant.results.recording import Recording
 from pliant.view.charts.chart import N_COLOURS, Curve, Drawing, decimate, value_range
+from pliant.view.charts.chart_data import lines_drawing
 from pliant.view.charts.contact_charts import Window
 from pliant.view.charts.topics import TOPICS, checked_window, named_drawings, overview_drawings, topic_drawings
 from pliant.view.marks import Layer, Mark, Words
@@ -108,6 +110,19 @@ def _charts(drawings: Sequence[Drawing]) -> Any:
     return _array(axes)
 
 
+def plot_lines(rows: Sequence[Sequence[Lines]]) -> Any:
+    """Charts of curves that are no columns of a run, in rows and columns; the Axes as an array of that shape."""
+    import matplotlib.pyplot as plt
+
+    n_rows, n_columns = len(rows), len(rows[0])
+    figure = plt.figure(figsize=(max(1.2, n_columns) * WIDE, HIGH * n_rows + 0.3), layout="constrained")
+    axes = np.empty((n_rows, n_columns), dtype=object)
+    for (row, column), _ in np.ndenumerate(axes):
+        axes[row, column] = figure.add_subplot(n_rows, n_columns, row * n_columns + column + 1)
+        draw_chart(axes[row, column], lines_drawing(rows[row][column]))
+    return axes
+
+
 def _array(axes: list[Any]) -> Any:
     found = np.empty(len(axes), dtype=object)
     found[:] = axes
@@ -142,6 +157,8 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_color(_rgb(colours()["ground"]))
+    if drawing.is_log_across:
+        ax.set_xscale("log")
     if drawing.is_log:
         ax.set_yscale("log")
     elif drawing.curves:
@@ -172,7 +189,8 @@ def _draw_curve(ax: Any, curve: Curve, k: int) -> None:
     name = f"curve{k % N_COLOURS}"
     colour = colours().get(name, colours()["ink"])
     style = DASHES[(k // N_COLOURS + curve.is_dashed) % len(DASHES)]
-    t, values = decimate(curve.t, curve.values, MAX_POINTS)
+    is_long = len(curve.t) > MAX_POINTS
+    t, values = decimate(curve.t, curve.values, MAX_POINTS) if is_long else (curve.t, curve.values)
     ax.plot(t, values, color=_rgb(colour), linestyle=style, linewidth=1.4, label=curve.label)
 
 

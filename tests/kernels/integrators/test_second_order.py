@@ -5,10 +5,11 @@ import pytest
 from scipy.linalg import expm
 
 import pliant
+from command_line import pliant_command
 from integrator_runs import drive, fixed, sprung
 from pliant.errors import ModelError
 from pliant.methods import find_method, stability
-from pliant.model.bodies import Body, Sphere
+from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Crossing, Load, Model
@@ -315,6 +316,33 @@ def test_redone_steps_leave_the_past_as_it_was(name):
     assert ORDERS[name] - 0.4 < np.log2(errors[0] / errors[1]) < ORDERS[name] + 0.8
 
 
+def two_rods(**rest):
+    rods = tuple(Body(name, 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12) for name in ("upper", "lower"))
+    elbow = Joint("elbow", "revolute", "lower", Frame("upper", (1.0, 0.0, 0.0)), stiffness=50.0, damping=0.5)
+    return Model("rods", rods, (Joint("hinge", "revolute", "upper"), elbow), gravity=(0.0, -9.81, 0.0), **rest)
+
+
+JUMPING = {
+    "samples": two_rods(controllers=(pliant.Controller("hold", 0.02, ("hinge",), law=pliant.PD(100.0, 20.0)),)),
+    "kinks": two_rods(
+        loads=(
+            Load("lower", y=pliant.Step(0.1033, 20.0, -5.0)),
+            Load("upper", z=pliant.Table((0.0, 0.0507, 0.2, 1.0), (0.0, 5.0, -3.0, 0.0)), kind="couple"),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("jump", JUMPING)
+@pytest.mark.parametrize("name", ORDERS)
+def test_samples_and_kinks_keep_the_order(name, jump):
+    """Forces jump at the ends of steps, and Wilson's method looks beyond them without seeing what comes."""
+    exact = simulate(JUMPING[jump], 0.5, rtol=1e-12, atol=1e-14).q[-1]
+    steps = (2e-3, 5e-4)
+    errors = [np.abs(simulate(JUMPING[jump], 0.5, integrator=name, step=h, **TIGHT).q[-1] - exact).max() for h in steps]
+    assert 0.5 * np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.15)
+
+
 def ball():
     """Falls onto a spring and is thrown back, without a loss."""
     law = NormalLaw("kelvin-voigt", 1e5, damping=0.0)
@@ -493,6 +521,8 @@ def test_multipliers_are_no_unknowns_of_methods_that_do_not_end_in_equilibrium(m
     assert "multipliers, springs" in str(error.value)
 
 
-def test_names_may_be_written_with_hyphens():
+def test_names_may_be_written_with_hyphens(tmp_path):
+    words = ("--set", "integrator=fox-euler", "--set", "step=0.001", "--set", "duration=0.01", "--out", str(tmp_path))
+    assert pliant_command("run", "two-link-arm", "-q", *words).returncode == 0
     assert find_method("integrator", "fox-euler") == pliant.FoxEuler()
     assert find_method("integrator", "generalised-alpha", rho_inf=0.5) == pliant.GeneralisedAlpha(0.5)

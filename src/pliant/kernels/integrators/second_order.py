@@ -19,7 +19,17 @@ from pliant.kernels.algebra.finite import ULP, larger_or_nan, zero_or_nan
 from pliant.kernels.algebra.lu import lu, lu_solve
 from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
 from pliant.kernels.integrators.newton import differentiate
-from pliant.kernels.integrators.second_order_rows import NEW, OLD, PROPOSED, P, R, begin_step, end_step, is_same_length
+from pliant.kernels.integrators.second_order_rows import (
+    NEW,
+    OLD,
+    PROPOSED,
+    P,
+    R,
+    begin_step,
+    end_step,
+    integrate_powers,
+    is_same_length,
+)
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
@@ -220,19 +230,6 @@ def solve_end(system, work, memory, t, h):
             status = differentiate(system, work, memory, t)
             if status != OK:
                 return status
-
-
-@routine
-def integrate_powers(memory, h):
-    """Work terms."""
-    rule, rows = memory.newton[0].rule, memory.stages
-    for i in range(memory.y.shape[0]):
-        if memory.atol[i] == math.inf:
-            rows[NEW, i] = memory.f_new[i]
-            if rule == PROPOSED:
-                memory.y_new[i] = rows[R, i] + memory.newton[0].gamma_of_states * h * memory.f_new[i]
-            else:
-                memory.y_new[i] = memory.y[i] + 0.5 * h * (memory.f[i] + memory.f_new[i])
 
 
 @kernel(STEPPER)

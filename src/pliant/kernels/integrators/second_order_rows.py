@@ -15,6 +15,8 @@ B = -A (x + P), D = gamma/(beta h), E = R + gamma h B.
 References: Newmark (1959), Bathe and Wilson (1973), Houbolt (1950); Proposed: the thesis on transfer matrices.
 """
 
+import math
+
 from pliant.kernels._jit import kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators.newton import begin_trial
@@ -123,3 +125,16 @@ def end_step(memory, h):
         rows[NEW, i] = rows[OLD, i] + (rows[NEW, i] - rows[OLD, i]) / newton.theta
     put_newmark_rows(memory, h)
     return True
+
+
+@routine
+def integrate_powers(memory, h):
+    """Work terms."""
+    rule, rows = memory.newton[0].rule, memory.stages
+    for i in range(memory.y.shape[0]):
+        if memory.atol[i] == math.inf:
+            rows[NEW, i] = memory.f_new[i]
+            if rule == PROPOSED:
+                memory.y_new[i] = rows[R, i] + memory.newton[0].gamma_of_states * h * memory.f_new[i]
+            else:
+                memory.y_new[i] = memory.y[i] + 0.5 * h * (memory.f[i] + memory.f_new[i])

@@ -9,14 +9,33 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.report_types import Panel
+from pliant.report_types import Lines, Panel
 from pliant.view.arrays import Arrays
 from pliant.view.charts.chart import Curve, Drawing, thinned
 from pliant.view.charts.quantities import Quantities
 
 CURVE_ROOM = 1_300_000  # characters of all curves of a page
-POINTS = (1500, 1000, 700, 500, 350, 250, 120, 60)  # per curve: the first with which all fit
-ROUNDING = 1e-9  # of the largest value of that unit in the run: smaller ranges are not magnified
+# points per curve, and how far it may be from the lines between them, of its range: the first with which all fit; but
+# for the first, values are rounded to 1/65534 of their range
+FINENESS = (
+    (1500, 2e-4), (1500, 5e-4), (1200, 1e-3), (900, 2e-3), (600, 3e-3), (400, 5e-3), (250, 8e-3), (120, 2e-2),
+    (60, 5e-2),
+)  # fmt: skip
+FLOOR = 0.1  # of the largest value of that unit in the run: range of an axis on which nothing moves
+
+
+def lines_drawing(lines: Lines) -> Drawing:
+    """A chart of curves that are no columns of a run."""
+    curves = [Curve(label, np.asarray(x), np.asarray(y), label in lines.dashed) for label, x, y in lines.curves]
+    return Drawing(
+        lines.title,
+        lines.unit,
+        tuple(curves),
+        is_log=lines.is_log,
+        across=lines.across,
+        across_unit=lines.across_unit,
+        is_log_across=lines.is_log_across,
+    )
 
 
 class ChartBook:
@@ -35,6 +54,7 @@ class ChartBook:
         data = {
             "title": drawing.title,
             "log": drawing.is_log,
+            "log_across": drawing.is_log_across,
             "across": drawing.across,
             "across_unit": drawing.across_unit,
             "timed": drawing.across == "time",
@@ -70,50 +90,52 @@ class ChartBook:
 
     def data(self, arrays: Arrays) -> tuple[list[dict[str, Any]], int]:
         """The charts for the page, and the number of points per curve with which they fit."""
-        drawings = [drawing for _, forms in self._charts for drawing in forms.values()]
-        sizes = [len(curve.t) for each in {id(one.curves): one for one in drawings}.values() for curve in each.curves]
-        # trying takes a while: begin where it may fit, at some 8 characters a point
-        hopeful = [most for most in POINTS if 8 * sum(min(size, most) for size in sizes) <= 3 * CURVE_ROOM]
-        for most in hopeful or POINTS[-1:]:
+        for fineness in FINENESS:
             own = Arrays(len(arrays.texts))
-            charts = [_chart(own, data, forms, most) for data, forms in self._charts]
+            charts = [_chart(own, data, forms, fineness) for data, forms in self._charts]
             if sum(map(len, own.texts)) <= CURVE_ROOM:
                 break
         arrays.texts += own.texts
-        return charts, most
+        return charts, fineness[0]
 
 
 def panel_drawing(quantities: Quantities, panel: Panel, title: str) -> Drawing:
     """The chart of a panel."""
     curves = tuple(Curve(label, *quantities.curve(name)) for label, name in panel.curves)
     bodies = tuple(quantities.body(name) for _, name in panel.curves)
-    return Drawing(title, panel.unit, curves, floor=ROUNDING * quantities.size(panel.unit), bodies=bodies)
+    return Drawing(title, panel.unit, curves, floor=FLOOR * quantities.size(panel.unit), bodies=bodies)
 
 
 def _options(forms: Mapping[str, Drawing]) -> str:
     return "".join(f"<option>{escape(word)}</option>" for word in forms)
 
 
-def _chart(arrays: Arrays, data: dict[str, Any], forms: Mapping[str, Drawing], most: int) -> dict[str, Any]:
+def _chart(
+    arrays: Arrays, data: dict[str, Any], forms: Mapping[str, Drawing], fineness: tuple[int, float]
+) -> dict[str, Any]:
     found = [
         {
             "unit": drawing.unit,
             "levels": [{"label": label, "value": value} for label, value in drawing.levels],
             "floor": drawing.floor,
             "ends": drawing.ends,
-            "curves": _curves(arrays, drawing, most, data["role"] == "impact"),
+            "curves": _curves(arrays, drawing, fineness, data["role"] == "impact"),
         }
         for drawing in forms.values()
     ]
     return data | found[0] | {"forms": found if len(found) > 1 else []}
 
 
-def _curves(arrays: Arrays, drawing: Drawing, most: int, is_fine: bool) -> list[dict[str, Any]]:
+def _curves(arrays: Arrays, drawing: Drawing, fineness: tuple[int, float], is_fine: bool) -> list[dict[str, Any]]:
     """Across as single precision beyond its first value, unless one looks at tiny spans of it."""
+    most, unseen = fineness
     found = []
-    for k, curve in enumerate(thinned(drawing.curves, 4 * most if is_fine else most)):
+    for k, curve in enumerate(thinned(drawing.curves, 4 * most if is_fine else most, unseen)):
         first = float(curve.t[0]) if len(curve.t) and np.isfinite(curve.t[0]) else 0.0
-        x, y = arrays.add(curve.t - first, "f8" if is_fine else "f4"), arrays.curve(curve.values)
+        if is_fine or fineness == FINENESS[0]:
+            x, y = arrays.add(curve.t - first, "f8" if is_fine else "f4"), arrays.curve(curve.values)
+        else:
+            x, y = arrays.rounded(curve.t - first), arrays.rounded(curve.values)
         data = {"label": curve.label, "x": x, "x0": first, "y": y, "dashed": curve.is_dashed}
         body = drawing.bodies[k] if drawing.bodies else -1
         found.append(data | ({"body": body} if body >= 0 else {}))

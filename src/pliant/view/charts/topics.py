@@ -27,7 +27,10 @@ from pliant.view.charts.quantities import (
     rate_panels,
 )
 
-ROUNDING = 1e-17  # relative energy errors below it are drawn as this
+ROUNDING, LEAST_TOP = (
+    1e-17,
+    1e-10,
+)  # relative energy errors are drawn as at least the first, on an axis up to the second
 
 
 # --- by name ------------------------------------------------------------------------------------------------------
@@ -116,7 +119,8 @@ def work_drawing(quantities: Quantities) -> Drawing:
 def error_drawing(quantities: Quantities) -> Drawing:
     """Energy that no work explains, relative."""
     t, values = quantities.rows(np.maximum(quantities.energy_error, ROUNDING))
-    return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True)
+    ends = (ROUNDING, max(LEAST_TOP, 10.0 ** np.ceil(np.log10(np.nanmax(values, initial=ROUNDING)))))
+    return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True, ends=ends)
 
 
 # --- by topic -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from pliant.view.page.html import section
 
 FEW = 4  # runs that are shown side by side; more share their axes
 CHOSEN = 5  # of many, at first
-POINTS = 400  # of a curve of one of many runs
+POINTS, UNSEEN = 600, 1e-3  # of a curve of one of many runs, and how far lines between them may be from it
 
 
 def comparison_section(variants: Mapping[str, Recording], panels: Sequence[Panel], book: ChartBook) -> str:
@@ -57,7 +57,7 @@ def _on_shared_axes(panel: Panel, drawings: Mapping[str, Drawing], book: ChartBo
     """One chart with a curve per run; where the panel has several curves, the reader chooses one of them."""
     curves: dict[str, list[Curve]] = {label: [] for label, _ in panel.curves}
     for run, drawing in drawings.items():
-        for own, curve in zip(curves.values(), thinned(drawing.curves, POINTS), strict=True):
+        for own, curve in zip(curves.values(), thinned(drawing.curves, POINTS, UNSEEN), strict=True):
             own.append(replace(curve, label=run))
     floor = max((drawing.floor for drawing in drawings.values()), default=0.0)
     forms = {label: Drawing(panel.title, panel.unit, tuple(own), floor=floor) for label, own in curves.items() if own}

@@ -25,8 +25,12 @@ def verdict(result: Recording) -> tuple[str, str]:
     levels = [found.level for found in result.diagnostics]
     if not levels:
         return css, word
-    worst = "bad" if css == "bad" or "wrong" in levels else "warn"
-    return worst, f"{word}, with {len(levels)} {'warnings' if len(levels) > 1 else 'warning'}"
+    if "wrong" in levels:
+        return "bad", f"{word}, but wrong"
+    return (
+        "bad" if css == "bad" else "warn",
+        f"{word}, with {len(levels)} {'warnings' if len(levels) > 1 else 'warning'}",
+    )
 
 
 def run_mark(result: Recording) -> str:

@@ -30,6 +30,7 @@ from pliant.view.svg import stylesheet
 
 MAX_RUNS = 6  # of several, that can be played
 FILM_ROOM = 1_000_000  # bytes of all films before they are written as text
+HEAD = 200  # characters of plotly.js within which it says its name
 PAGE = Path(__file__).with_name("assets")
 SCRIPTS = (  # in the order in which they stand on each other
     "data", "theme", "pose", "camera", "shapes", "robot", "surroundings", "marks", "names", "axes", "charts", "clock",
@@ -147,11 +148,20 @@ def plotly_script() -> str:
     return path.read_text(encoding="utf-8")
 
 
+def check_shared_script(path: Path) -> None:
+    """Refuse a file for the script that pages share which is something else."""
+    if path.suffix != ".js":
+        raise ModelError(f"plotly {path}: no name of a script; name it .js, as in plotly.min.js")
+    if path.is_file() and "plotly.js" not in path.read_text(encoding="utf-8", errors="replace")[:HEAD]:
+        raise ModelError(f"plotly {path}: this file is there, and no plotly.js; name another")
+
+
 def _write(path: Path, title: str, content: Sequence[str], data: Mapping[str, Any], plotly: Path | None) -> None:
     """The page, and beside it the script of charts where pages share one and it is missing."""
     source, script = "'unsafe-inline'", ""
     if data["charts"] and plotly is not None:
-        if not plotly.is_file():
+        check_shared_script(plotly)
+        if not plotly.is_file() or plotly.read_text(encoding="utf-8") != plotly_script():
             write_whole(plotly, plotly_script())
         address = quote(relpath(plotly.resolve(), path.resolve().parent).replace(sep, "/"))
         source, script = "'unsafe-inline' 'self' file:", f'<script src="{escape(address)}"></script>\n'

@@ -18,7 +18,7 @@ function figureOf(entry) {
   const { chart, form, curves, plot } = shownOf(entry);
   const ends = valueEnds(form, curves, chart.log);
   entry.scale = chart.log ? { factor: 1, unit: form.unit } : axisUnit(form.unit, ends);
-  const alike = overlaps(curves, ends);
+  const alike = overlaps(curves, chart.log ? ends.map(Math.log10) : ends, chart.log ? Math.log10 : (value) => value);
   const traces = curves.map((curve, k) => traceOf(curve, chart.role === "runs" ? runSlots.get(curve.label) : k, entry, alike.get(curve)));
   const layout = layoutOf(entry, ends, plot.clientWidth);
   if (chart.role === "runs") layout.hovermode = "closest";
@@ -36,7 +36,7 @@ function traceOf(curve, k, { scale, chart }, alike) {
     x: acrossOf(curve),
     y,
     line: { color: theme.curves[k % theme.curves.length], width: 1.7, dash: dashOf(curve, round, alike), simplify: false },
-    hovertemplate: `%{y:.5g} ${escaped(scale.unit)}${name}`,
+    hovertemplate: `%{y:.5g} ${escaped(raised(scale.unit))}${name}`,
   };
 }
 
@@ -76,7 +76,7 @@ function legendRows(curves, width) {
 }
 
 function layoutOf({ chart, form, curves, scale }, ends, width) {
-  const bracket = (name, unit) => (unit ? `${name} [${unit}]` : name);
+  const bracket = (name, unit) => (unit ? `${name} [${raised(unit)}]` : name);
   let [low, high] = [Infinity, -Infinity];
   for (const curve of curves)
     for (const x of acrossOf(curve)) if (Number.isFinite(x)) [low, high] = [Math.min(low, x), Math.max(high, x)];
@@ -97,13 +97,23 @@ function layoutOf({ chart, form, curves, scale }, ends, width) {
     modebar: { bgcolor: theme.card, color: theme.muted, activecolor: theme.ink },
     shapes: form.levels.map(({ value }) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: scale.factor * value, y1: scale.factor * value, line: { color: theme.bad, width: 1.2, dash: "dash" } })),
     annotations: form.levels.filter(({ value }) => value >= ends[0] && value <= ends[1]).map(({ label, value }) => ({ text: escaped(label), xref: "paper", x: 1, xanchor: "right", y: scale.factor * value, yanchor: value > 0 ? "top" : "bottom", showarrow: false, font: { size: 11, color: theme.bad } })),
-    xaxis: axisOf(bracket(chart.across, chart.across_unit), { range: high > low ? [low, high] : [low - 0.5, low + 0.5], zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
-    yaxis: axisOf(scale.unit ? `[${scale.unit}]` : "", { range: rangeOf(chart, ends, scale), ...(chart.log ? { type: "log", dtick: logStep(ends) } : { nticks: 7 }) }),
+    xaxis: axisOf(bracket(chart.across, chart.across_unit), { ...acrossRange(chart, low, high), zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
+    yaxis: axisOf(scale.unit ? `[${raised(scale.unit)}]` : "", { range: rangeOf(chart, ends, scale), ...(chart.log ? { type: "log", dtick: logStep(ends) } : { nticks: 7, exponentformat: "none" }) }),
   };
+}
+
+function acrossRange(chart, low, high) {
+  if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
+  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
 }
 
 function rangeOf(chart, ends, { factor }) {
   return chart.log ? ends.map(Math.log10) : ends.map((value) => factor * value);
+}
+
+function acrossRange(chart, low, high) {
+  if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
+  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
 }
 
 // Whole decades, few enough.
@@ -116,13 +126,13 @@ function configOf() {
     responsive: true,
     displaylogo: false,
     displayModeBar: "hover",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
-    modeBarButtonsToAdd: [{
+    // none that would send anything anywhere
+    modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["resetScale2d"], [{
       name: "time",
       title: "Drag moves the time",
       icon: { width: 24, height: 24, path: "M11 2h2v20h-2zM8 8v8l-5-4zM16 8v8l5-4z" },
       click: (plot) => Plotly.relayout(plot, { dragmode: false }),
-    }],
+    }]],
     doubleClick: "reset",
     toImageButtonOptions: { format: "svg", filename: "pliant" },
   };

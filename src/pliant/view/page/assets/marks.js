@@ -105,7 +105,8 @@ class Flashes {
       const tip = end(one.normal);
       drawArrow(ctx, at, tip, theme.normal, 2.4);
       if (friction > 1e-9 * largest) drawArrow(ctx, at, end(one.friction), theme.friction, 2.4);
-      if (normal > 1e-4 * largest) drawWords(ctx, withUnit(normal, "N"), tip[0] + 7, tip[1] + 4, "left", theme.ink);
+      const { factor, unit: words } = axisUnit("N", [0, normal]);
+      if (normal > 1e-4 * largest) drawWords(ctx, withUnit(factor * normal, words), tip[0] + 7, tip[1] + 4, "left", theme.ink);
     }
     ctx.restore();
   }

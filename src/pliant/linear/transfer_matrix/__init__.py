@@ -1,0 +1,1 @@
+"""The classical transfer matrix method on any tree of bodies and beams, in Riccati form."""

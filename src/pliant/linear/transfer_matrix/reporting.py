@@ -1,0 +1,95 @@
+"""What transfer matrices found, for readers: table, plain numbers, findings for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.linear.transfer_matrix.response import FrequencyResponse
+from pliant.report_types import Finding, Lines
+
+if TYPE_CHECKING:
+    from pliant.linear.transfer_matrix.transfer import Transfer
+
+COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "count", "what moves")
+MAX_SHAPES = 7  # modes in a chart
+SHOWN = 1e-6  # of the largest displacement: less is rounding
+ABOUT = (
+    "Small free motions by Riccati transfer matrices, beams as continua. Count: how many natural frequencies without "
+    "dampers lie below a hair more than this one, by the signs of the pivots; none is missed."
+)
+
+
+def table(found: Transfer) -> list[tuple[str, ...]]:
+    """Of every mode: number, frequency, damping ratio, count, what moves."""
+    rows = zip(found.frequencies, found.hertz, found.damping_ratios, found.counts, strict=True)
+    return [
+        (str(k + 1), f"{w:.10g}", f"{f:.8g}", f"{zeta:.4g}", str(n), found.mostly(k))
+        for k, (w, f, zeta, n) in enumerate(rows)
+    ]
+
+
+def summary(found: Transfer) -> dict[str, Any]:
+    """Plain numbers, for files."""
+    rows = []
+    names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
+    for k, value in enumerate(found.eigenvalues):
+        facts = (found.frequencies[k], found.hertz[k], found.damping_ratios[k], value.real, value.imag)
+        joints = {name: [x.real, x.imag] for name, x in found.joint_shape(k).items()}
+        rows.append(
+            {**dict(zip(names, map(float, facts), strict=True)), "count": int(found.counts[k]), "joints": joints}
+        )
+    return {"model": found.model.name, "state": {"q": found.q.tolist()}, "modes": rows, "notes": list(found.notes)}
+
+
+def response_summary(response: FrequencyResponse) -> dict[str, Any]:
+    """The same of a response: magnitude and phase of every pair."""
+    pairs = [
+        {
+            "input": name,
+            "output": output,
+            "unit": response.unit(name, output),
+            "magnitude": response.magnitude[:, o, i].tolist(),
+            "phase": response.phase[:, o, i].tolist(),
+        }
+        for i, name in enumerate(response.inputs)
+        for o, output in enumerate(response.outputs)
+    ]
+    return {"omega": response.omega.tolist(), "transfer_functions": pairs}
+
+
+def findings(found: Transfer, response: FrequencyResponse | None) -> tuple[Finding, ...]:
+    """The table, shapes along the beams, Bode plots."""
+    words = " ".join([ABOUT, *(f"Note: {note}." for note in found.notes)])
+    parts = [Finding("Natural frequencies", words, COLUMNS, tuple(table(found)), numbers=tuple(range(5)))]
+    charts = tuple(_shape_charts(found))
+    if charts:
+        text = "Displacements along every beam, in axes of the beam at rest; the largest of all beams is 1, per mode."
+        parts.append(Finding("Shapes of the beams", text, charts=charts))
+    if response is not None:
+        text = "Output per unit of input, about rest: magnitude and phase, exact at every frequency."
+        parts.append(Finding("Frequency response", text, charts=response.charts()))
+    return tuple(parts)
+
+
+def _shape_charts(found: Transfer) -> Iterator[Lines]:
+    shown = [int(k) for k in np.flatnonzero(found.frequencies > 0.0)[:MAX_SHAPES]]
+    shapes = {(beam, k): found.beam_shape(beam, k) for beam in found.flexible_beams for k in shown}
+    wholes = {key: np.hstack([one.displacement, one.rotation]) for key, one in shapes.items()}
+    # translations and rotations are compared with the largest of their own kind
+    sizes = {
+        (k, kind): max(np.abs(wholes[beam, k][:, 3 * kind : 3 * kind + 3]).max() for beam in found.flexible_beams)
+        for k in shown
+        for kind in (0, 1)
+    }
+    for beam in found.flexible_beams:
+        for part, label in enumerate(("stretch", "bending y", "bending z", "torsion")):
+            curves = []
+            for k in shown:
+                y, size = wholes[beam, k][:, part], sizes[k, part // 3]
+                if np.abs(y).max() > SHOWN * size:
+                    curves.append((f"mode {k + 1}", shapes[beam, k].x, y.real / size))
+            if curves:
+                yield Lines(f"{beam}: {label}", "", "x", "m", tuple(curves))
