@@ -275,11 +275,11 @@ def test_fixed_steps_go_on_as_if_nothing_had_been(method):
 
 def test_fixed_steps_that_go_on_know_what_energy_there_was():
     """A method beyond its limit of stability is found out, and one that begins fast is not taken for it."""
-    model = dataclasses.replace(whip(), gravity=(0, 0, 0), joints=(Joint("hub", "revolute", "blade", v0=30.0),))
+    model = dataclasses.replace(whip(), joints=(Joint("hub", "revolute", "blade", v0=10.0),))
     first = pliant.simulate(model, 0.05)
     slow = pliant.simulate(model, 0.05, integrator="rk4", step=5e-5, start=first)
     assert slow.status == "done"
-    wild = pliant.simulate(model, 0.5, integrator="rk4", step=2e-2, start=first)
+    wild = pliant.simulate(model, 0.5, integrator="rk4", step=5e-3, start=first)
     assert wild.status == "failed"
     assert "rk4 is stable only up to omega h" in wild.reason
 
