@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pliant.linear.transfer_matrix.transfer import Transfer
 
 COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "count", "what moves")
-MAX_SHAPES = 7  # modes in a chart
+MAX_SHAPES, MAX_JOINTS = 7, 40  # modes and joints on the page
 SHOWN = 1e-6  # of the largest displacement: less is rounding
 ABOUT = (
     "Small free motions by Riccati transfer matrices, beams as continua. Count: how many natural frequencies without "
@@ -64,7 +64,14 @@ def findings(found: Transfer, response: FrequencyResponse | None) -> tuple[Findi
     """The table, shapes along the beams, Bode plots."""
     words = " ".join([ABOUT, *(f"Note: {note}." for note in found.notes)])
     parts = [Finding("Natural frequencies", words, COLUMNS, tuple(table(found)), numbers=tuple(range(5)))]
-    charts = tuple(_shape_charts(found))
+    shown = [int(k) for k in np.flatnonzero(found.frequencies > 0.0)[:MAX_SHAPES]]
+    joints = {k: found.joint_shape(k) for k in shown}
+    if shown and joints[shown[0]]:
+        text = "Coordinates of the joints [rad, m]; the largest displacement of a mode is 1 rad or the model's size."
+        columns = ("joint", *(f"mode {k + 1}" for k in shown))
+        rows = [(name, *(_phasor(joints[k][name]) for k in shown)) for name in [*joints[shown[0]]][:MAX_JOINTS]]
+        parts.append(Finding("Shapes of the joints", text, columns, tuple(rows), numbers=tuple(range(1, len(columns)))))
+    charts = tuple(_shape_charts(found, shown))
     if charts:
         text = "Displacements along every beam, in axes of the beam at rest; the largest of all beams is 1, per mode."
         parts.append(Finding("Shapes of the beams", text, charts=charts))
@@ -74,8 +81,16 @@ def findings(found: Transfer, response: FrequencyResponse | None) -> tuple[Findi
     return tuple(parts)
 
 
-def _shape_charts(found: Transfer) -> Iterator[Lines]:
-    shown = [int(k) for k in np.flatnonzero(found.frequencies > 0.0)[:MAX_SHAPES]]
+def _phasor(value: complex) -> str:
+    """A real number, or size and phase."""
+    if abs(value) < SHOWN:
+        return "0"
+    if abs(value.imag) <= SHOWN * abs(value):
+        return f"{value.real:.4g}"
+    return f"{abs(value):.4g} at {np.degrees(np.angle(value)):.0f} deg"
+
+
+def _shape_charts(found: Transfer, shown: list[int]) -> Iterator[Lines]:
     shapes = {(beam, k): found.beam_shape(beam, k) for beam in found.flexible_beams for k in shown}
     wholes = {key: np.hstack([one.displacement, one.rotation]) for key, one in shapes.items()}
     # translations and rotations are compared with the largest of their own kind

@@ -23,15 +23,10 @@ from pliant.engine.arguments import (
 )
 from pliant.errors import ModelError
 from pliant.files import as_path
-from pliant.linear.transfer_matrix.chain import Chain
+from pliant.linear.transfer_matrix.chain import Chain, division
+from pliant.linear.transfer_matrix.damped import damped_eigenvalues, damped_shapes
 from pliant.linear.transfer_matrix.energies import kinetic_shares
-from pliant.linear.transfer_matrix.natural import (
-    count_below,
-    damped_eigenvalues,
-    damped_shapes,
-    natural_squares,
-    shapes,
-)
+from pliant.linear.transfer_matrix.natural import count_below, natural_squares, shapes
 from pliant.linear.transfer_matrix.ports import Solution, find_inputs, find_outputs
 from pliant.linear.transfer_matrix.reporting import COLUMNS, findings, summary, table
 from pliant.linear.transfer_matrix.response import FrequencyResponse
@@ -72,7 +67,7 @@ class Transfer:
         self._rest, self.notes = find_rest(model, q, t, is_damped)
         self.q = self._rest.q
         self._count, self._below = count, below
-        self._chains: dict[tuple[int, bool, int], Chain] = {}
+        self._chains: dict[tuple[tuple[int, ...], bool], Chain] = {}
         self.is_damped = is_damped
         first = self._chain(0.0)
         has_spring = any(np.any(one.K) or np.any(one.own_K) for one in first.stations)
@@ -88,14 +83,12 @@ class Transfer:
             )
 
     def _chain(self, fastest: float, is_damped: bool | None = None, pieces: int = 1) -> Chain:
-        """Stations for frequencies up to `fastest`, in steps of a factor of two."""
-        step = int(np.ceil(np.log2(fastest))) if fastest > 0.0 else -1000
+        """Stations for frequencies up to `fastest`; the same where the beams are divided alike."""
+        fastest = 2.0 ** np.ceil(np.log2(fastest)) if fastest > 0.0 else 0.0
         is_damped = self.is_damped if is_damped is None else is_damped and self.is_damped
-        key = (step, is_damped, pieces)
-        if not any(beam.n_modes for beam in self.model.beams):
-            key = (0, is_damped, 1)
+        key = division(self.model, self._rest, fastest, pieces), is_damped
         if key not in self._chains:
-            self._chains[key] = Chain(self.model, self._rest, 2.0 ** max(step, -1000), is_damped, pieces)
+            self._chains[key] = Chain(self.model, self._rest, *key)
         return self._chains[key]
 
     # --- natural frequencies ---
