@@ -273,10 +273,12 @@ def transfer(
     table, response = found.table(), found.bode(inputs, outputs)
     folder = out or Path("pliant-out") / f"transfer-{Path(case_or_file).stem}"
     make_folder(folder)
+    compile_first()
     for note in found.notes:
         print(f"pliant: {note}", file=sys.stderr)
     print_table(COLUMNS, table)
-    print(f"all {found.counts[-1]} natural frequencies up to {found.frequencies[-1]:.6g} rad/s by count")
+    without = " without dampers" if found.is_damped else ""
+    print(f"{found.counts[-1]} natural frequencies{without} up to {found.frequencies[-1]:.6g} rad/s, by their count")
     if not found.is_stable:
         print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
     found.report(folder / "report.html", response=response)

@@ -26,6 +26,7 @@ from pliant.files import as_path
 from pliant.linear.transfer_matrix.chain import Chain, division
 from pliant.linear.transfer_matrix.damped import damped_eigenvalues, damped_shapes
 from pliant.linear.transfer_matrix.energies import kinetic_shares
+from pliant.linear.transfer_matrix.films import film, picture_model
 from pliant.linear.transfer_matrix.natural import count_below, natural_squares, shapes
 from pliant.linear.transfer_matrix.ports import Solution, find_inputs, find_outputs
 from pliant.linear.transfer_matrix.reporting import COLUMNS, findings, summary, table
@@ -35,6 +36,7 @@ from pliant.linear.transfer_matrix.riccati import Loads, Motion, solve
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.model.tree import model_size
+from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -42,6 +44,7 @@ Complexes = NDArray[np.complex128]
 COUNT = 10  # modes, unless said otherwise
 SHAPE_PIECES = 40  # of a beam whose shape is shown
 BODE_POINTS = 2000
+MAX_FILMS = 8  # modes on the page that move
 NOISE = 1e-12  # of gravity over the model's size: squares below this are rounding
 HIGHEST = 1e15  # frequency asked for [rad/s]
 ABOVE = 1e-9  # relative, of squares: a hair more
@@ -307,7 +310,7 @@ class Transfer:
     def report(
         self, path: str | Path = "transfer.html", *, response: FrequencyResponse | None = None, title: str = ""
     ) -> None:
-        """Write a page: the table, the shapes of the beams, and Bode plots of a response."""
+        """Write a page: the lowest modes that vibrate, moving, the table, shapes, and Bode plots of a response."""
         from pliant.view.page.report import write_findings
 
         as_name(title, "title", "give a text")
@@ -318,8 +321,20 @@ class Transfer:
         name = title or f"{self.model.name}: transfer matrices"
         about = f"{len(self.frequencies)} modes of {self.model.name} about rest"
         write_findings(
-            as_path(path), findings(self, response), title=name, description=about, settings={}, setting_table={}
+            as_path(path),
+            findings(self, response),
+            title=name,
+            description=about,
+            settings={},
+            setting_table={},
+            films=self._films(),
         )
+
+    def _films(self) -> dict[str, Recording]:
+        """The lowest modes that vibrate, by their words."""
+        model = picture_model(self.model)
+        shown = np.flatnonzero(self.frequencies > 0.0)[:MAX_FILMS]
+        return {f"mode {k + 1}, {self.hertz[k]:.5g} Hz": film(self, model, int(k)) for k in shown}
 
     def __repr__(self) -> str:
         rows = [COLUMNS, *self.table()]

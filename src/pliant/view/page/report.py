@@ -110,7 +110,7 @@ def write_findings(
 ) -> None:
     """Write a page of findings alone: many small runs, none of them worth a report of its own.
 
-    films: motions to be played above the findings, by label."""
+    films: motions to be played beside the first finding, by label."""
     arrays, book = Arrays(), ChartBook()
     head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
     given = [setting_row(name, value, setting_table.get(name)) for name, value in settings.items()]
@@ -118,8 +118,10 @@ def write_findings(
         {"label": label, "status": "done", "film": film(run, arrays, FILM_ROOM // len(films or ()))}
         for label, run in (films or {}).items()
     ]
-    sections = "\n".join(finding_section(each, book) for each in findings)
-    content = [head, _stage(sections, True) if runs else sections, settings_section(given) if given else ""]
+    sections = [finding_section(each, book) for each in findings]
+    if runs:
+        sections[:1] = [_stage("".join(sections[:1]), True)]
+    content = [head, *sections, settings_section(given) if given else ""]
     data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
     write_whole(Path(path), _page(title, "\n".join(part for part in content if part), data))
 
