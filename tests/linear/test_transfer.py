@@ -395,6 +395,20 @@ def test_a_constant_force_acts_on_small_motions_as_weight_does():
     assert distance(found.eigenvalues, pliant.modes(model, found.q).eigenvalues) < 1e-9
 
 
+def test_what_falls_over_has_a_rate_that_grows():
+    """Upright pendulum of two rods: at rest, unstable; eigenvalues as modes has them, by rising size."""
+    bodies = [Body(name, mass=1.0, shape=Rod(1.0)) for name in ("one", "two")]
+    joints = [
+        Joint("a", "revolute", "one", q0="90 deg"),
+        Joint("b", "revolute", "two", parent=Frame("one", (1.0, 0, 0)), stiffness=2.0),
+    ]
+    model = Model("upright", gravity=(0, -9.81, 0), bodies=bodies, joints=joints)
+    found = pliant.transfer(model)
+    assert not found.is_stable
+    assert distance(found.eigenvalues, pliant.modes(model, found.q).eigenvalues) < 1e-9
+    assert np.all(np.diff(found.frequencies) > 0)
+
+
 def test_a_long_damped_chain_has_its_closed_eigenvalues():
     """c = beta k: s^2 + beta w^2 s + w^2 = 0 for every w of the undamped chain; started from its shapes alone."""
     n, beta = 500, 0.02

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from pliant.beams.families import beam_shapes
 from pliant.engine.motion import moved_along
 from pliant.engine.prepared import prepare
+from pliant.linear.transfer_matrix.free_motions import BeamShape, FreeMotions
 from pliant.model.flexible import AxialShapes, Beam, Bending
 from pliant.model.model import Model
 from pliant.results.recording import Recording
-
-if TYPE_CHECKING:
-    from pliant.linear.transfer_matrix.transfer import BeamShape, Transfer
 
 Array = NDArray[np.float64]
 
@@ -47,7 +45,7 @@ def _pictured(beam: Beam) -> Beam:
     )
 
 
-def film(found: Transfer, model: Model, k: int) -> Recording:
+def film(found: FreeMotions, model: Model, k: int) -> Recording:
     """Mode k on the picture model."""
     shape = _shape(found, model, k)
     by_name = dict(zip(found.model.coordinates, found.q, strict=True))
@@ -61,7 +59,7 @@ def film(found: Transfer, model: Model, k: int) -> Recording:
     return Recording(model, t, q, still, {}, {}, (), "done", "", {}, {}, {}, np.zeros((len(t), 0)))
 
 
-def _shape(found: Transfer, model: Model, k: int) -> NDArray[np.complex128]:
+def _shape(found: FreeMotions, model: Model, k: int) -> NDArray[np.complex128]:
     """Of all velocities: joints as they move, shapes as they fit best."""
     joints = found.joint_shape(k)
     shape = np.array([joints.get(name, 0.0) for name in model.velocities], complex)

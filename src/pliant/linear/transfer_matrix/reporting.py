@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pliant.linear.transfer_matrix.free_motions import FreeMotions
 from pliant.linear.transfer_matrix.response import FrequencyResponse
 from pliant.report_types import Finding, Lines
-
-if TYPE_CHECKING:
-    from pliant.linear.transfer_matrix.transfer import Transfer
 
 COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "count", "what moves")
 MAX_SHAPES, MAX_JOINTS = 7, 40  # modes and joints on the page
@@ -24,7 +22,7 @@ ABOUT = (
 )
 
 
-def table(found: Transfer) -> list[tuple[str, ...]]:
+def table(found: FreeMotions) -> list[tuple[str, ...]]:
     """Of every mode: number, frequency, damping ratio, count, what moves."""
     return [
         (str(k + 1), f"{w:.10g}", f"{hertz:.8g}", f"{zeta:.4g}", str(n), found.mostly(k))
@@ -32,14 +30,14 @@ def table(found: Transfer) -> list[tuple[str, ...]]:
     ]
 
 
-def _facts(found: Transfer) -> Iterator[tuple[float, float, float, int]]:
+def _facts(found: FreeMotions) -> Iterator[tuple[float, float, float, int]]:
     """Frequency [rad/s, Hz], damping ratio and count of every mode."""
     for k in range(len(found.eigenvalues)):
         zeta = float(found.damping_ratios[k])
         yield found.frequencies[k], found.hertz[k], zeta if abs(zeta) > ROUNDING else 0.0, int(found.counts[k])
 
 
-def summary(found: Transfer) -> dict[str, Any]:
+def summary(found: FreeMotions) -> dict[str, Any]:
     """Plain numbers, for files."""
     rows = []
     names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
@@ -68,7 +66,7 @@ def response_summary(response: FrequencyResponse) -> dict[str, Any]:
     return {"omega": response.omega.tolist(), "transfer_functions": pairs}
 
 
-def findings(found: Transfer, response: FrequencyResponse | None) -> tuple[Finding, ...]:
+def findings(found: FreeMotions, response: FrequencyResponse | None) -> tuple[Finding, ...]:
     """The table, shapes along the beams, Bode plots."""
     words = " ".join([ABOUT, *(f"Note: {note}." for note in found.notes)])
     rows = tuple(
@@ -103,7 +101,7 @@ def _phasor(value: complex) -> str:
     return f"{abs(value):.3g} at {np.degrees(np.angle(value)):.0f} deg"
 
 
-def _shape_charts(found: Transfer, shown: list[int]) -> Iterator[Lines]:
+def _shape_charts(found: FreeMotions, shown: list[int]) -> Iterator[Lines]:
     shapes = {(beam, k): found.beam_shape(beam, k) for beam in found.flexible_beams for k in shown}
     wholes = {key: np.hstack([one.displacement, one.rotation]) for key, one in shapes.items()}
     # translations and rotations are compared with the largest of their own kind
