@@ -660,6 +660,7 @@ REFUSED = [
         ["a couple", "potential energy"],
     ),
     (lambda: pliant.transfer(shaken()), ["'hub' moves"]),
+    (lambda: pliant.transfer(torsion_chain(110), count=2).bode(), ["110 outputs", "name the inputs"]),
 ]
 
 

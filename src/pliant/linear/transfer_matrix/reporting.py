@@ -12,6 +12,7 @@ from pliant.linear.transfer_matrix.response import FrequencyResponse
 from pliant.report_types import Finding, Lines
 
 COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "count", "what moves")
+MAX_SHOWN = 4  # inputs and outputs of a page, unless they are named
 MAX_SHAPES, MAX_JOINTS = 7, 40  # modes and joints on the page
 SHOWN = 1e-3  # of the largest displacement: less cannot be seen
 ROUNDING = 1e-13  # damping ratios below this are 0

@@ -28,6 +28,7 @@ Complexes = NDArray[np.complex128]
 
 COUNT = 10  # modes, unless said otherwise
 BODE_POINTS = 2000
+MAX_VALUES = 20_000_000  # of one response: 320 MB
 MAX_FILMS = 8  # modes on the page that move
 
 
@@ -50,6 +51,12 @@ class Transfer(FreeMotions):
         chain = self._chain(float(np.max(w, initial=0.0)))
         ports, loads = find_inputs(chain, inputs)
         readings = find_outputs(chain, outputs)
+        size = len(w) * len(readings) * len(ports)
+        if size > MAX_VALUES:
+            raise ModelError(
+                f"response: {len(w)} frequencies, {len(readings)} outputs and {len(ports)} inputs are {size:.2g} "
+                "numbers; name the inputs and outputs that are meant"
+            )
         values = np.empty((len(w), len(readings), len(ports)), complex)
         for part in np.array_split(np.arange(len(w)), max(1, -(-len(w) // 512))):
             solution = self._solve(chain, w[part], loads)
