@@ -122,7 +122,7 @@ def findings_page(
 ) -> str:
     """A page of findings alone: many small runs, none of them worth a report of its own.
 
-    films: motions to be played above the findings, by label. plotly: as in write_report, with the path of
+    films: motions to be played beside the first finding, by label. plotly: as in write_report, with the path of
     the page."""
     arrays, book = Arrays(), ChartBook()
     head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
@@ -131,8 +131,10 @@ def findings_page(
         {"label": label, "mark": "", "film": film(run, arrays, FILM_ROOM // len(films or ()))}
         for label, run in (films or {}).items()
     ]
-    sections = "\n".join(finding_section(each, book) for each in findings)
-    content = [head, _stage(sections, True) if runs else sections, settings_section(given) if given else ""]
+    sections = [finding_section(each, book) for each in findings]
+    if runs:
+        sections[:1] = [_stage("".join(sections[:1]), True)]
+    content = [head, *sections, settings_section(given) if given else ""]
     data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
     return _whole_page(path, title, content, data, plotly)
 
