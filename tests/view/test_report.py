@@ -28,13 +28,14 @@ from pliant.model.model import Base, Crossing, Load, Model, Output
 from pliant.model.signals import Constant
 from pliant.report_types import Panel
 from pliant.result import Result
-from pliant.results.recording import Event
+from pliant.results.recording import Event, energy_error
 from pliant.simulation.simulate import simulate
 from pliant.view.arrays import STEPS, Arrays
 from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
 from pliant.view.charts.quantities import Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.page.film import film
 from pliant.view.page.film_times import film_times
+from pliant.view.page.heading import describe
 from pliant.view.page.report import write_report
 from pliant.view.picture.pose import pose
 from pliant.view.picture.projection import fit
@@ -496,6 +497,58 @@ def test_quantities(arm: Result, satellite: Result, tmp_path: Path) -> None:
             assert np.all(np.isfinite(Quantities(satellite).curve(quantity)[1]))
     page = check_page(write_arm(arm, tmp_path / "report.html", panels=[Panel("Wrong", "m", (("x", "typo"),))])).markup
     assert "no quantity &#x27;typo&#x27;" in page
+
+
+def test_thinned_curve_is_nowhere_farther_than_what_is_seen() -> None:
+    """Straight lines between the points kept against the curve itself, and missing values stay missing."""
+    t = np.linspace(0.0, 1.0, 4000) ** 1.5
+    rows = np.stack([np.sin(40 * t), 1e-6 * np.exp(-((t - 0.5) ** 2) / 1e-4), np.where(t < 0.3, np.nan, t)])
+    few_t, few = decimate(t, rows, 1500, 1e-3)
+    assert len(few_t) < 800
+    for row, kept in zip(rows[:2], few[:2], strict=True):
+        assert np.abs(np.interp(t, few_t, kept) - row).max() <= 1e-3 * np.ptp(row)
+    np.testing.assert_array_equal(np.isnan(few[2]), few_t < 0.3)
+    # a staircase keeps both ends of its steps
+    steps_t, steps = np.repeat(np.arange(400.0), 2)[1:], np.repeat(np.arange(400.0) % 7, 2)[:-1]
+    few_t, few = decimate(steps_t, steps, 900)
+    np.testing.assert_array_equal(few_t, steps_t)
+    np.testing.assert_array_equal(few, steps)
+
+
+def test_energies_between_the_rows_are_balanced(arm: Result) -> None:
+    """At the rows they are those recorded; between them no energy appears, either: a row of other steps' ends."""
+    at_rows = arm.energies_at(arm.t)
+    for name, values in arm.energy.items():
+        np.testing.assert_allclose(at_rows[name], values, atol=1e-9 * arm.audit["energy_scale"])
+    t = np.linspace(0.0, 2.0, 777)
+    between = arm.energies_at(t)
+    # dense output is one order less accurate than the steps
+    assert energy_error(between, arm.audit["energy_scale"]).max() < 1e-6
+    shown_t, shown = Quantities(arm).curve("kinetic")
+    assert len(shown_t) > 2 * len(arm.t)
+    np.testing.assert_allclose(np.interp(t, shown_t, shown), between["kinetic"], atol=1e-3 * np.ptp(shown))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("stewart", "13 bodies, 6 degrees of freedom, 6 closed loops"),
+        ("parallel-3rrr", "7 bodies, 3 degrees of freedom, 3 closed loops"),
+        ("falling-chain", "3 bodies, 8 degrees of freedom (3 of bending links)"),
+    ],
+)
+def test_model_is_described_by_its_mobility(name: str, words: str) -> None:
+    assert words in describe(simulate(load(name), 0.01))
+
+
+def test_rounded_arrays_are_within_a_step_and_keep_what_is_missing() -> None:
+    values = np.array([1e-3, np.nan, -7.5, 2.0])
+    arrays = Arrays()
+    number = arrays.rounded(values)
+    found = Page("", {"arrays": arrays.texts}).array(number)
+    np.testing.assert_allclose(found, values, atol=0.5 * 9.5 / STEPS)
+    number = arrays.rounded([3.0, 3.0])
+    np.testing.assert_array_equal(Page("", {"arrays": arrays.texts}).array(number), [3.0, 3.0])
 
 
 def test_decimation_keeps_peaks_and_ends() -> None:

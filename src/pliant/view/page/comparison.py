@@ -19,7 +19,8 @@ from pliant.view.page.heading import run_mark
 from pliant.view.page.html import section
 
 FEW = 4  # runs that are shown side by side; more share their axes
-CHOSEN = 5  # of many, at first
+SHOWN = 4  # charts of a few runs that are not folded away
+MANY, CHOSEN = 8, 5  # of more runs than the first so many are chosen at first
 POINTS, UNSEEN = 600, 1e-3  # of a curve of one of many runs, and how far lines between them may be from it
 
 
@@ -29,7 +30,10 @@ def comparison_section(variants: Mapping[str, Recording], panels: Sequence[Panel
         return ""
     drawings = {panel: _drawings(variants, panel) for panel in panels}
     if len(variants) <= FEW:
-        return "\n".join(_side_by_side(panel, found, book) for panel, found in drawings.items())
+        rows = [_side_by_side(panel, found, book) for panel, found in drawings.items()]
+        folded = "\n".join(rows[SHOWN:])
+        more = f"<details><summary>{len(rows) - SHOWN} more charts, run by run</summary>{folded}</details>"
+        return "\n".join(rows[:SHOWN]) + (more if folded else "")
     cards = [card for panel, found in drawings.items() if (card := _on_shared_axes(panel, found, book))]
     return section("Runs together", f'{_choice(variants)}\n<div class="charts">{"".join(cards)}</div>', "runs")
 
@@ -65,8 +69,9 @@ def _on_shared_axes(panel: Panel, drawings: Mapping[str, Drawing], book: ChartBo
 
 
 def _choice(variants: Mapping[str, Recording]) -> str:
-    """Boxes of all runs; a few of them, evenly chosen, are shown at first."""
-    first = set(np.linspace(0, len(variants) - 1, CHOSEN).astype(int).tolist())
+    """Boxes of all runs; of very many a few, evenly chosen, are shown at first."""
+    count = CHOSEN if len(variants) > MANY else len(variants)
+    first = set(np.linspace(0, len(variants) - 1, count).astype(int).tolist())
     boxes = []
     for k, (label, result) in enumerate(variants.items()):
         mark = run_mark(result)

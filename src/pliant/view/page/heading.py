@@ -27,10 +27,8 @@ def verdict(result: Recording) -> tuple[str, str]:
         return css, word
     if "wrong" in levels:
         return "bad", f"{word}, but wrong"
-    return (
-        "bad" if css == "bad" else "warn",
-        f"{word}, with {len(levels)} {'warnings' if len(levels) > 1 else 'warning'}",
-    )
+    noun = "warnings" if len(levels) > 1 else "warning"
+    return "bad" if css == "bad" else "warn", f"{word}, with {len(levels)} {noun}"
 
 
 def run_mark(result: Recording) -> str:
@@ -39,9 +37,10 @@ def run_mark(result: Recording) -> str:
     return "" if css == "good" else word.lower()
 
 
-def outcome(result: Recording) -> str:
-    """How a run ended and why, what to mind, and facts."""
+def outcome(result: Recording, label: str = "") -> str:
+    """How a run ended and why, what to mind, and facts. label: of one of several runs."""
     css, word = verdict(result)
+    word = f"{label}: {word.lower()}" if label else word
     words = STATUS.get(result.status, ("", "", ""))[2]
     reason = f"{words} {sentence(result.reason)}".strip()
     return (

@@ -75,7 +75,7 @@ def write_report(
     content = [
         f'<header>\n<h1>{escape(heading)}</h1>\n<p class="lead">{escape(description or describe(result))}</p>',
         study_outcome(variants) if variants else "",
-        *(of_run(k, outcome(run)) for k, run in enumerate(runs.values())),
+        *(of_run(k, outcome(run, label)) for k, (label, run) in enumerate(runs.items())),
         "</header>",
         _stage("\n".join(charts), any(films)),
         *(finding_section(finding, book) for finding in findings),
@@ -93,6 +93,7 @@ def write_report(
             {"label": label, "mark": run_mark(run), "film": shown}
             for (label, run), shown in zip(runs.items(), films, strict=True)
         ],
+        "choice": "Run",
         "left_out": len(variants) - len(runs) if variants else 0,
         "charts": drawn,
         "points": most,
@@ -133,18 +134,18 @@ def findings_page(
     ]
     sections = [finding_section(each, book) for each in findings]
     if runs:
-        sections[:1] = [_stage("".join(sections[:1]), True)]
-    content = [head, *sections, settings_section(given) if given else ""]
-    data = {"runs": runs, "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
+        sections[:1] = [_stage("".join(sections[:1]), True, "stage even")]
+    content = [head, *sections, settings_section(given)]
+    data = {"runs": runs, "choice": "Show", "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
     return _whole_page(path, title, content, data, plotly)
 
 
-def _stage(charts: str, has_film: bool) -> str:
+def _stage(charts: str, has_film: bool, css: str = "stage") -> str:
     """The player beside the charts."""
     player = (PAGE / "player.html").read_text(encoding="ascii") if has_film else ""
     if not player and not charts:
         return ""
-    return f'<div class="stage">\n{player}\n<div class="beside">\n{charts}\n</div>\n</div>'
+    return f'<div class="{css}">\n{player}\n<div class="beside">\n{charts}\n</div>\n</div>'
 
 
 def plotly_script() -> str:

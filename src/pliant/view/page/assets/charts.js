@@ -17,6 +17,7 @@ function shownOf(entry) {
 function figureOf(entry) {
   const { chart, form, curves, plot } = shownOf(entry);
   const ends = valueEnds(form, curves, chart.log);
+  entry.along = chart.timed || chart.log_across ? { factor: 1, unit: chart.across_unit } : axisUnit(chart.across_unit, acrossEnds(curves));
   entry.scale = chart.log ? { factor: 1, unit: form.unit } : axisUnit(form.unit, ends);
   const alike = overlaps(curves, chart.log ? ends.map(Math.log10) : ends, chart.log ? Math.log10 : (value) => value);
   const traces = curves.map((curve, k) => traceOf(curve, chart.role === "runs" ? runSlots.get(curve.label) : k, entry, alike.get(curve)));
@@ -25,7 +26,7 @@ function figureOf(entry) {
   return [traces, layout, configOf()];
 }
 
-function traceOf(curve, k, { scale, chart }, alike) {
+function traceOf(curve, k, { along, scale, chart }, alike) {
   const round = Math.floor(k / theme.curves.length);
   const y = scale.factor === 1 ? array(curve.y) : Float64Array.from(array(curve.y), (value) => scale.factor * value);
   const name = chart.role === "runs" ? `<br>${escaped(curve.label)}<extra></extra>` : "";
@@ -33,7 +34,7 @@ function traceOf(curve, k, { scale, chart }, alike) {
     type: "scatter",
     mode: acrossOf(curve).length === 1 ? "markers" : "lines",
     name: escaped(curve.label),
-    x: acrossOf(curve),
+    x: along.factor === 1 ? acrossOf(curve) : acrossOf(curve).map((value) => along.factor * value),
     y,
     line: { color: theme.curves[k % theme.curves.length], width: 1.7, dash: dashOf(curve, round, alike), simplify: false },
     hovertemplate: `%{y:.5g} ${escaped(raised(scale.unit))}${name}`,
@@ -46,6 +47,13 @@ function acrossOf({ x, x0 }) {
   const key = `${x} ${x0}`;
   if (!across.has(key)) across.set(key, Float64Array.from(array(x), (value) => x0 + value));
   return across.get(key);
+}
+
+function acrossEnds(curves) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const curve of curves)
+    for (const x of acrossOf(curve)) if (Number.isFinite(x)) [low, high] = [Math.min(low, x), Math.max(high, x)];
+  return low <= high ? [low, high] : [0, 1];
 }
 
 // plotly reads a little html in words
@@ -75,12 +83,9 @@ function legendRows(curves, width) {
   return Math.max(1, Math.ceil(curves.length / perRow));
 }
 
-function layoutOf({ chart, form, curves, scale }, ends, width) {
+function layoutOf({ chart, form, curves, along, scale }, ends, width) {
   const bracket = (name, unit) => (unit ? `${name} [${raised(unit)}]` : name);
-  let [low, high] = [Infinity, -Infinity];
-  for (const curve of curves)
-    for (const x of acrossOf(curve)) if (Number.isFinite(x)) [low, high] = [Math.min(low, x), Math.max(high, x)];
-  if (!(low <= high)) [low, high] = [0, 1];
+  const [low, high] = acrossEnds(curves).map((value) => along.factor * value);
   // of many runs the boxes above say which is which
   const isNamed = chart.role !== "runs" && (curves.length > 1 || curves.some(({ label }) => label && !chart.title.toLowerCase().includes(label.toLowerCase())));
   return {
@@ -97,14 +102,14 @@ function layoutOf({ chart, form, curves, scale }, ends, width) {
     modebar: { bgcolor: theme.card, color: theme.muted, activecolor: theme.ink },
     shapes: form.levels.map(({ value }) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: scale.factor * value, y1: scale.factor * value, line: { color: theme.bad, width: 1.2, dash: "dash" } })),
     annotations: form.levels.filter(({ value }) => value >= ends[0] && value <= ends[1]).map(({ label, value }) => ({ text: escaped(label), xref: "paper", x: 1, xanchor: "right", y: scale.factor * value, yanchor: value > 0 ? "top" : "bottom", showarrow: false, font: { size: 11, color: theme.bad } })),
-    xaxis: axisOf(bracket(chart.across, chart.across_unit), { ...acrossRange(chart, low, high), zeroline: false, unifiedhovertitle: { text: chart.across_unit ? `%{x:.6g} ${escaped(chart.across_unit)}` : "%{x:.6g}" } }),
+    xaxis: axisOf(bracket(chart.across, along.unit), { ...acrossRange(chart, low, high), zeroline: false, unifiedhovertitle: { text: along.unit ? `%{x:.6g} ${escaped(raised(along.unit))}` : "%{x:.6g}" } }),
     yaxis: axisOf(scale.unit ? `[${raised(scale.unit)}]` : "", { range: rangeOf(chart, ends, scale), ...(chart.log ? { type: "log", dtick: logStep(ends) } : { nticks: 7, exponentformat: "none" }) }),
   };
 }
 
 function acrossRange(chart, low, high) {
   if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
-  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
+  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5], exponentformat: "none" };
 }
 
 function rangeOf(chart, ends, { factor }) {

@@ -82,7 +82,7 @@ function nextStop(player, direction) {
 function finenessWords(film) {
   const coloured = film.beams.map(({ colour }) => (colour ? colour.t.length : Infinity));
   const stress = Math.min(...coloured) < film.t.length ? `, colours of stress ${Math.min(...coloured)}` : "";
-  const curves = DATA.points ? ` Curves are drawn through at most ${DATA.points} points, chosen so that no peak is lost.` : "";
+  const curves = DATA.points ? ` Curves are drawn through at most ${DATA.points} points, those that shape them most.` : "";
   return `The film has ${film.t.length} pictures${stress}, and moves evenly from one to the next.${curves}`;
 }
 

@@ -78,6 +78,7 @@ function start() {
   bindRows();
   const choice = byId("run");
   DATA.runs.forEach(({ label, mark }, k) => choice.append(new Option(mark ? `${label} (${mark})` : label || "run", String(k))));
+  byId("run-word").textContent = DATA.choice;
   byId("run-choice").hidden = DATA.runs.length < 2;
   choice.addEventListener("change", () => chooseRun(player, Number(choice.value)));
   chooseRun(player, Math.max(0, player.films.findIndex(Boolean)));

@@ -3,9 +3,13 @@
 const FLASH = 350; // [ms] that a contact stays visible
 const ARROW = 0.28; // length of the largest arrow, of the robot
 
+// Words that stay within the picture.
 function drawWords(ctx, words, x, y, align = "left", colour = theme.muted) {
   ctx.save();
   ctx.font = `12px ${theme.font}`;
+  const [width, before] = [ctx.measureText(words).width, { left: 0, center: 0.5, right: 1 }[align]];
+  x = Math.max(Math.min(x, ctx.canvas.clientWidth - 4 - (1 - before) * width), 4 + before * width);
+  y = clamp(y, 13, ctx.canvas.clientHeight - 4);
   ctx.textAlign = align;
   ctx.lineJoin = "round";
   ctx.lineWidth = 3;
