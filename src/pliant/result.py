@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,9 @@ from pliant.results.recording import Recording
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+
+ANIMATION_FPS = 20.0
 
 
 def load_result(path: str | Path) -> Result:
@@ -102,6 +108,15 @@ class Result(Recording):
             progress=heard(progress),
         )
 
+    def animation(
+        self, *, speed: float | None = None, magnify: float = 1.0, size: tuple[int, int] = (640, 360)
+    ) -> Animation:
+        """The moving robot for notebooks: at the end of a cell it plays. Options as of video."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.gif"
+            self.video(path, fps=ANIMATION_FPS, speed=speed, magnify=magnify, size=size)
+            return Animation(self.model.name, path.read_bytes())
+
     def report(
         self,
         path: str | Path = "report.html",
@@ -159,6 +174,18 @@ class Result(Recording):
             f"<Result of {self.model.name!r}: {self.status} at {end}, {len(self.t)} rows, "
             f"energy residual {residual:.1e}{counted(self.warnings)}{'' if self.is_ok else ', ' + self.reason}>"
         )
+
+
+@dataclass(frozen=True)
+class Animation:
+    """A moving picture that notebooks show."""
+
+    title: str
+    gif: bytes = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        data = b64encode(self.gif).decode()
+        return f'<img alt="{escape(self.title)}, moving" style="max-width:100%" src="data:image/gif;base64,{data}">'
 
 
 def counted(warnings: Sequence[str]) -> str:

@@ -43,6 +43,13 @@ def test_commands_and_cases_are_completed():
     assert bash("pliant new --kind ") == list(KINDS)
 
 
+def test_parameters_of_a_file_are_completed(tmp_path):
+    (tmp_path / "arm.toml").write_text('name = "arm"\n[parameters]\nlength = 0.8\nstart = "30 deg"\n')
+    assert bash(f"pliant run {tmp_path / 'arm.toml'} --set len") == ["length=0.8"]
+    (tmp_path / "bad.toml").write_text("parameters = 3\n")
+    assert bash(f"pliant run {tmp_path / 'bad.toml'} --set rto") == ["rtol=1e-08"]
+
+
 def test_keys_of_the_case_come_with_their_default_or_each_choice():
     assert bash("pliant run falling-chain --set mo") == ["modes=ss-ss-ss", "modes_per_link=1"]
     assert fish("pliant run bouncing-ball --set normal_law=hert") == ["normal_law=hertz"]

@@ -34,6 +34,8 @@ class Use(NamedTuple):
 
 
 RUN_FILES = ("report.html", "result.nc", "summary.json")
+INTEGRATORS = ("--set", "methods=rk4", "--set", "models=chain", "--set", "points=3", "--set", "periods=2")
+INTEGRATOR_FILES = ("report.html", "spectra.svg", "summary.json")
 LAB_FILES = ("report.html", "restitution.svg", "summary.json")
 USES = (
     Use(("--version",), (f"pliant {pliant.__version__}",)),
@@ -79,15 +81,16 @@ USES = (
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),
     Use(("modes",), ("keys for --set: ends,",), ("pliant-out/modes/modes.svg",)),
     Use(
-        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--no-controllers"),
+        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--controllers"),
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
+    Use(("modes", "slew", "--no-controllers", "--out", "bare"), ("hub",), ("bare/modes.html", "bare/modes.json")),
     Use(("transfer", "--help"), ("CASE_OR_FILE", "--input", "--output", "--out")),
     Use(("transfer", "-h"), ("CASE_OR_FILE", "--below")),
     Use(
         ("transfer", "spin-up", "--set", "length=5", "--modes", "2", "--input", "hub", "--output", "tip", "--trust"),
-        ("what moves", "all 2 natural frequencies", "report.html"),
+        ("what moves", "2 natural frequencies up to", "report.html"),
         ("pliant-out/transfer-spin-up/report.html", "pliant-out/transfer-spin-up/summary.json"),
     ),
     Use(
@@ -113,6 +116,23 @@ USES = (
     ),
     Use(("lab", "contact", *LAB, "--out", "here", "--quiet"), (), tuple(f"here/{name}" for name in LAB_FILES)),
     Use(("lab", "contact", *LAB, "--out", "here", "-q"), (), tuple(f"here/{name}" for name in LAB_FILES)),
+    Use(("lab", "integrators", "--help"), ("--set", "--out", "--quiet")),
+    Use(("lab", "integrators", "-h"), ("--set", "--out", "--quiet")),
+    Use(
+        ("lab", "integrators", *INTEGRATORS),
+        ("What to take", "written: pliant-out/lab-integrators/report.html"),
+        tuple(f"pliant-out/lab-integrators/{name}" for name in INTEGRATOR_FILES),
+    ),
+    Use(
+        ("lab", "integrators", *INTEGRATORS, "--out", "here", "--quiet"),
+        (),
+        tuple(f"here/{name}" for name in INTEGRATOR_FILES),
+    ),
+    Use(
+        ("lab", "integrators", *INTEGRATORS, "--out", "here", "-q"),
+        (),
+        tuple(f"here/{name}" for name in INTEGRATOR_FILES),
+    ),
     Use(("schema", "--help"), ("--out",)),
     Use(("schema", "-h"), ("--out",)),
     Use(("schema",), ('"properties"',)),
@@ -235,6 +255,7 @@ def test_the_help_of_every_command_names_its_options_in_words(small: Path) -> No
 SLIPS = [
     ((), "Commands:"),  # nothing asked for: what could be asked for
     (("lab",), "contact"),
+    (("lab", "integrators", "--set"), "'--set' requires an argument"),
     (("bogus",), "No such command 'bogus'"),
     (("lab", "bogus"), "No such command 'bogus'"),
     (("--bogus",), "No such option"),

@@ -28,7 +28,7 @@ from pliant import (
     Rectangle,
 )
 from pliant.io.mat_file import legal
-from pliant.io.table_file import columns
+from pliant.results.named_columns import columns
 
 
 @pytest.fixture(scope="module")

@@ -227,6 +227,16 @@ def test_computed_torque_makes_every_joint_a_unit_mass():
     assert poles(pliant.modes(weightless).eigenvalues) == pytest.approx(poles(exact), rel=1e-8)
 
 
+def test_equal_joints_have_equal_modes_each():
+    """Two joints with the same real poles: four motions, none lost as one of a pair."""
+    law = ComputedTorque(400.0, 50.0, reference=(-0.4, 0.3))
+    found = pliant.modes(replace(two_joints(None, law=law, period=0.01), gravity=(0, 0, 0)))
+    assert len(found.eigenvalues) == 4
+    assert np.all(found.eigenvalues.imag == 0.0)
+    assert found.frequencies[::2] == pytest.approx(found.frequencies[1::2], rel=1e-7)
+    assert np.linalg.matrix_rank(found.shapes[:, :2].real, tol=1e-3) == 2
+
+
 def test_state_feedback_of_lqr_has_the_poles_of_its_design():
     """solve_discrete_are's own closed loop A - B K."""
     plain = blade()

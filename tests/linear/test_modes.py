@@ -7,7 +7,23 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import Base, Beam, Bending, Body, Frame, GivenSection, Joint, Material, Model, Rectangle, Rod, Table
+from pliant import (
+    Base,
+    Beam,
+    Bending,
+    Body,
+    Contact,
+    Frame,
+    GivenSection,
+    Joint,
+    Material,
+    Model,
+    NormalLaw,
+    Plane,
+    Rectangle,
+    Rod,
+    Table,
+)
 
 STEEL = Material(young=2e11, density=7850.0)
 
@@ -89,6 +105,21 @@ def test_an_upright_pendulum_falls():
     found = pliant.modes(model, [np.pi / 2])
     assert not found.is_stable
     assert found.eigenvalues[0] == pytest.approx(np.sqrt(1.5 * 9.81), rel=1e-9)
+
+
+def test_a_ball_that_starts_on_its_plane_rests_pressed_into_it():
+    """K d^1.5 = m g, stiffness 1.5 K sqrt(d); the start itself is a kink, which nobody asked about."""
+    ground = Contact("ground", NormalLaw("hertz", 1e5), Plane(normal=(0, 1, 0)), points=["ball"])
+    model = Model(
+        "ball", gravity=(0, -9.81, 0), bodies=[Body("ball", 1.0, inertia=(1, 1, 1))],
+        joints=[Joint("y", "prismatic", "ball", axis=(0, 1, 0))], contacts=[ground],
+    )  # fmt: skip
+    found = pliant.modes(model)
+    depth = (9.81 / 1e5) ** (2 / 3)
+    assert found.q == pytest.approx([-depth], rel=1e-9)
+    assert found.frequencies == pytest.approx([np.sqrt(1.5e5 * np.sqrt(depth))], rel=1e-8)
+    with pytest.raises(pliant.ModelError, match="kink: point 'ball' of contact 'ground' is just on its plane"):
+        pliant.modes(model, [0.0])
 
 
 def test_left_to_itself_it_is_about_rest():
@@ -202,4 +233,9 @@ def test_a_mode_is_drawn_as_a_motion(tmp_path):
     page = (tmp_path / "modes.html").read_text()
     assert "mode 1, " in page
     assert "Natural frequencies" in page
+    shown = found._repr_html_()
+    assert shown.startswith("<iframe")
+    # the page itself, quoted
+    assert "Natural frequencies" in shown
+    assert shown.count('"') == 4
     assert "mode" in repr(found)

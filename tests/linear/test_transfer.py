@@ -358,6 +358,65 @@ def test_a_hanging_beam_feels_its_weight_as_assumed_modes_do(theory):
     assert bare[1] < 0.95 * exact[1]  # the tension is felt
 
 
+def test_what_sits_in_the_middle_of_a_beam_is_where_assumed_modes_converge_slowly():
+    """A heavy body at a third of a beam kinks its curvature: as two beams welded together, it is exact again."""
+    body = Body("lump", mass=3.0, inertia=(0.05, 0.05, 0.05))
+    middle = Joint("weld", "fixed", "lump", parent=Frame("beam", (0.3, 0, 0)))
+
+    def whole(n):
+        beam = steel_beam(bending_y=Bending(modes=n, family="polynomials"))
+        return Model("whole", gravity=(0, 0, 0), bodies=[beam, body], joints=[middle])
+
+    def divided(n):
+        first, second = (steel_beam(name, length=length, bending_y=Bending(modes=n, family="polynomials"))
+                         for name, length in (("beam", 0.3), ("outer", 0.7)))  # fmt: skip
+        joints = [middle, Joint("cut", "fixed", "outer", parent=Frame("beam", (0.3, 0, 0)))]
+        return Model("divided", gravity=(0, 0, 0), bodies=[first, second, body], joints=joints)
+
+    exact = pliant.transfer(whole(1), count=3).frequencies
+    assert np.allclose(pliant.transfer(divided(1), count=3).frequencies, exact, rtol=1e-12)
+    assert np.allclose(pliant.modes(divided(5)).frequencies[:3], exact, rtol=2e-6)
+    assert np.max(pliant.modes(whole(5)).frequencies[:3] / exact - 1) > 1e-4
+
+
+def test_a_constant_force_acts_on_small_motions_as_weight_does():
+    """A rod pulled along by a force in world axes, on springs: against modes at the same rest."""
+    bodies = [Body(name, mass=1.0, shape=Rod(1.0)) for name in ("one", "two")]
+    joints = [
+        Joint("a", "universal", "one", stiffness=3.0),
+        Joint("b", "revolute", "two", parent=Frame("one", (1.0, 0, 0)), axis=(0, 1, 1), stiffness=2.0),
+    ]
+    frames = [Frame("two", (1.0, 0.1, 0), name="end")]
+    loads = [Load("end", x=4.0, y=1.0, z=-0.5)]
+    bodies = [replace(body, inertia=(0.01, 0.09, 0.09), com=(0.5, 0, 0)) for body in bodies]
+    model = Model("pulled", gravity=(0, 0, 0), bodies=bodies, joints=joints, frames=frames, loads=loads)
+    found = pliant.transfer(model)
+    assert np.any(np.abs(found.q) > 0.01)
+    assert distance(found.eigenvalues, pliant.modes(model, found.q).eigenvalues) < 1e-9
+
+
+def test_what_falls_over_has_a_rate_that_grows():
+    """Upright pendulum of two rods: at rest, unstable; eigenvalues as modes has them, by rising size."""
+    bodies = [Body(name, mass=1.0, shape=Rod(1.0)) for name in ("one", "two")]
+    joints = [
+        Joint("a", "revolute", "one", q0="90 deg"),
+        Joint("b", "revolute", "two", parent=Frame("one", (1.0, 0, 0)), stiffness=2.0),
+    ]
+    model = Model("upright", gravity=(0, -9.81, 0), bodies=bodies, joints=joints)
+    found = pliant.transfer(model)
+    assert not found.is_stable
+    assert distance(found.eigenvalues, pliant.modes(model, found.q).eigenvalues) < 1e-9
+    assert np.all(np.diff(found.frequencies) > 0)
+
+
+def test_a_long_damped_chain_has_its_closed_eigenvalues():
+    """c = beta k: s^2 + beta w^2 s + w^2 = 0 for every w of the undamped chain; started from its shapes alone."""
+    n, beta = 500, 0.02
+    found = pliant.transfer(torsion_chain(n, 20.0, 20.0 * beta), count=6).eigenvalues
+    w = chain_frequencies(n)[:6]
+    assert np.allclose(found, -0.5 * beta * w**2 + 1j * w * np.sqrt(1 - (0.5 * beta * w) ** 2), rtol=1e-10, atol=0)
+
+
 def test_two_equal_branches_on_a_hub_have_modes_in_which_the_hub_rests():
     """There a branch resonates by itself: the pivot of its root vanishes at the very frequency."""
     branch = {"length": 1.0, "material": STEEL, "section": Rectangle(0.02, 0.01), "bending_y": 1}
@@ -508,9 +567,24 @@ def test_values_and_pages(tmp_path):
     assert axes[0, 0].get_xscale() == "log"
     found.report(tmp_path / "page.html", response=bode)
     page = (tmp_path / "page.html").read_text()
-    for words in ("Natural frequencies", "Shapes of the beams", "Frequency response", "upper: bending y"):
+    for words in ("Natural frequencies", "Shapes of the beams", "Frequency response", "upper: along y"):
         assert words in page
     assert json.loads(json.dumps(found.summary))["modes"][0]["count"] == 1
+
+
+def test_a_film_bends_its_beams_as_the_mode_does():
+    """Frames at the tips of both beams: placed by the film's coordinates, displaced by the mode."""
+    from pliant.linear.transfer_matrix.films import AMPLITUDE, film, picture_model
+
+    model = arm()
+    found, drawn = pliant.transfer(model, count=8), picture_model(model)
+    for k in (1, 7):
+        q = film(found, drawn, k).q
+        # it starts with the real part of the mode and is opposite half a period, 30 frames, later
+        ahead, back = (pliant.frame_placement(drawn, q[frame], "tip")[1] for frame in (0, 30))
+        exact = AMPLITUDE * found.frame_shape("tip", k)[:3]
+        # large rotations: second order of the amplitude cancels in the difference, third remains
+        assert np.allclose(0.5 * (ahead - back), exact.real, atol=2 * AMPLITUDE**2 * np.abs(exact).max())
 
 
 def test_the_command_prints_the_table_and_writes_page_and_numbers(tmp_path):
@@ -518,7 +592,7 @@ def test_the_command_prints_the_table_and_writes_page_and_numbers(tmp_path):
         "transfer", "spin-up", "--modes", "4", "--input", "hub", "--output", "tip", "--out", str(tmp_path)
     )
     assert done.returncode == 0, done.stderr
-    assert "all 4 natural frequencies" in done.stdout
+    assert "4 natural frequencies up to" in done.stdout
     numbers = json.loads((tmp_path / "summary.json").read_text())
     assert numbers["modes"][0]["frequency"] == pytest.approx(CANTILEVER[0] * np.sqrt(1.4e4 / 1.2) / 100.0, rel=1e-9)
     assert numbers["response"]["transfer_functions"][0]["input"] == "hub"
@@ -586,6 +660,7 @@ REFUSED = [
         ["a couple", "potential energy"],
     ),
     (lambda: pliant.transfer(shaken()), ["'hub' moves"]),
+    (lambda: pliant.transfer(torsion_chain(110), count=2).bode(), ["110 outputs", "name the inputs"]),
 ]
 
 

@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+import pliant
 from paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -103,3 +104,10 @@ def test_every_import_is_a_stated_dependency(folder):
     stated = {MODULES.get(one.name, one.name).replace("-", "_") for one in requirements()}
     own = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {"pliant", "pliant_benchmarks"}
     assert imported(ROOT / folder) - set(sys.stdlib_module_names) - own - BY_OTHERS <= stated
+
+
+def test_the_citation_file_is_of_this_version_and_licence():
+    text = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {pliant.__version__}\n" in text
+    assert f"license: {PROJECT['license']}\n" in text
+    assert "cff-version: 1.2.0" in text

@@ -116,7 +116,7 @@ MISTAKES = [
         ["controller 'hold': period 1e-13 s", "give at least 1e-8 s"],
     ),
     # results
-    (lambda _: result().column("elbo"), ["no column 'elbo'", "there are elbow"]),
+    (lambda _: result().column("elbo"), ["no column 'elbo'", "there are time, elbow"]),
     (lambda _: result().at("now"), ["t = 'now' is no time", "give a number of seconds"]),
     (lambda _: without_rows().plot(), ["plot", "no rows", "nothing to draw"]),
     (lambda folder: without_motion().video(folder / "a.gif"), ["video", "ended at its start"]),

@@ -281,6 +281,8 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Transmission": lambda ready: {"stiffness": 100.0},
     "DHRow": lambda ready: {"a": 0.4},
     "DenavitHartenberg": lambda ready: {"rows": (pliant.DHRow("first", a=0.4),), "convention": "classic"},
+    "SegmentedBeam": lambda ready: {"segments": 3, "EI": 1.0, "rhoA": 1.0},
+    "segmented_beam": lambda ready: {"segments": 3, "EI": 1.0, "rhoA": 1.0},
     "TorqueTable": lambda ready: {"twist": (0.0, 0.1), "torque": (0.0, 5.0)},
     "Contact": lambda ready: {"normal": pliant.NormalLaw("hertz", 1e5), "points": ("lower",)},
     "NormalLaw": lambda ready: {"law": "hertz", "stiffness": 1e5},

@@ -273,6 +273,17 @@ def test_fixed_steps_go_on_as_if_nothing_had_been(method):
     np.testing.assert_allclose(second.q[-1] / scale, whole.q[-1] / scale, atol=1e-4 if has_past else 1e-9)
 
 
+def test_fixed_steps_that_go_on_know_what_energy_there_was():
+    """A method beyond its limit of stability is found out, and one that begins fast is not taken for it."""
+    model = dataclasses.replace(whip(), joints=(Joint("hub", "revolute", "blade", v0=10.0),))
+    first = pliant.simulate(model, 0.05)
+    slow = pliant.simulate(model, 0.05, integrator="rk4", step=5e-5, start=first)
+    assert slow.status == "done"
+    wild = pliant.simulate(model, 0.5, integrator="rk4", step=5e-3, start=first)
+    assert wild.status == "failed"
+    assert "rk4 is stable only up to omega h" in wild.reason
+
+
 def test_stops_that_are_pressed_stay_pressed():
     model = whip()
     whole = pliant.simulate(model, 0.5, rtol=1e-11)

@@ -20,7 +20,7 @@ from pliant.model.model import Base, Model, Output
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
 
-SOURCE = "J. Appl. Comput. Sci. Mech. 36 (4), 2024: chain of three elastic links"
+SOURCE = "J. Appl. Comput. Sci. Mech. 36 (4), 2024, doi 10.22067/jacsm.2024.88007.1256: chain of three elastic links"
 SETS = ("ss-ss-ss", "cc-cc-cc", "sc-cc-cs", "cs-ss-sc")
 SETTINGS = {
     "modes": Setting(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Setting, Variant
+from pliant.errors import ModelError
 from pliant.linear.modes import modes
 from pliant.model.bodies import Body, Frame
 from pliant.model.control import Controller
@@ -54,8 +55,8 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def _arm(settings: dict[str, Any], payload: float, **joint: Any) -> Model:
-    """The arm without its servo; joint: what its joint has besides."""
+def _arm(settings: dict[str, Any], payload: float) -> Model:
+    """The arm without its servo."""
     length = settings["length"]
     section = Rectangle(width=settings["thickness"], height=settings["height"])
     return Model(
@@ -73,7 +74,7 @@ def _arm(settings: dict[str, Any], payload: float, **joint: Any) -> Model:
             Body("payload", mass=payload),
         ),
         joints=(
-            Joint("hub", "revolute", "arm", armature=settings["hub_inertia"], **joint),
+            Joint("hub", "revolute", "arm", armature=settings["hub_inertia"]),
             Joint("grip", "fixed", "payload", parent=Frame("arm", (length, 0.0, 0.0))),
         ),
         frames=(Frame("arm", (length, 0.0, 0.0), name="tip"),),
@@ -83,13 +84,23 @@ def _arm(settings: dict[str, Any], payload: float, **joint: Any) -> Model:
 
 
 def shaper(settings: dict[str, Any]) -> InputShaper | None:
-    """For the lowest frequency of the arm held by its servo, which is a spring and a damper to small motions."""
+    """For the lowest frequency of the arm under its servo."""
     if settings["shaping"] not in SHAPERS[1:]:
         return None
-    servo = {"stiffness": settings["stiffness"], "damping": settings["damping"]}
-    found = modes(_arm(settings, settings["design_payload"], **servo))
+    found = modes(replace(_arm(settings, settings["design_payload"]), controllers=(_servo(settings, 0.0),)))
+    if not found.is_stable:
+        k = int(np.argmin(found.damping_ratios))
+        raise ModelError(
+            f"slew: under its servo the arm shakes by itself, ever more, at {found.hertz[k]:.3g} Hz; give less "
+            "stiffness and damping, or a shorter period and delay"
+        )
     # a servo with much damping has modes of its own that do not swing
-    k = int(np.flatnonzero(found.damping_ratios < 1.0)[0])
+    swinging = np.flatnonzero(found.damping_ratios < 1.0)
+    if not len(swinging):
+        raise ModelError(
+            "slew: under its servo the arm does not vibrate, so there is nothing to shape; give less damping"
+        )
+    k = int(swinging[0])
     frequency, damping = float(found.frequencies[k]), float(found.damping_ratios[k])
     return input_shaper(settings["shaping"], frequency, damping, settings["tolerance"])
 
@@ -97,15 +108,14 @@ def shaper(settings: dict[str, Any]) -> InputShaper | None:
 def build(settings: dict[str, Any]) -> Model:
     reference: Any = Cycloid(0.0, settings["slew_time"], after=settings["angle"])
     chosen = shaper(settings)
-    servo = Controller(
-        "servo",
-        settings["period"],
-        ("hub",),
-        law=PD(settings["stiffness"], settings["damping"], reference if chosen is None else chosen.shaped(reference)),
-        delay=settings["delay"],
-        limit=settings["torque_limit"],
-    )
+    servo = _servo(settings, reference if chosen is None else chosen.shaped(reference))
     return replace(_arm(settings, settings["payload"]), controllers=(servo,))
+
+
+def _servo(settings: dict[str, Any], reference: Any) -> Controller:
+    law = PD(settings["stiffness"], settings["damping"], reference)
+    limit = settings["torque_limit"]
+    return Controller("servo", settings["period"], ("hub",), law=law, delay=settings["delay"], limit=limit)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------

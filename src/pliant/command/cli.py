@@ -252,11 +252,19 @@ def transfer(
     settings: SetOption = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option("--input", metavar="NAME", help="a force or motion, as elbow, tip.fy, world.y; may be repeated"),
+        typer.Option(
+            "--input",
+            metavar="NAME",
+            help="a force or motion, as elbow, tip.fy, world.y; may be repeated (default: the first motors or joints)",
+        ),
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("--output", metavar="NAME", help="what is read off, as elbow, tip.y, elbow.mz; may be repeated"),
+        typer.Option(
+            "--output",
+            metavar="NAME",
+            help="what is read off, as elbow, tip.y, elbow.mz; may be repeated (default: the first outputs or joints)",
+        ),
     ] = None,
     count: Annotated[int | None, typer.Option("--modes", metavar="N", help="how many modes; default 10")] = None,
     below: Annotated[
@@ -275,23 +283,27 @@ def transfer(
     """
     from pliant.command.loading import load
     from pliant.files import make_folder, write_whole
-    from pliant.linear.transfer_matrix.reporting import COLUMNS, response_summary
+    from pliant.linear.transfer_matrix.ports import usual_inputs, usual_outputs
+    from pliant.linear.transfer_matrix.reporting import COLUMNS, MAX_SHOWN, response_summary
     from pliant.linear.transfer_matrix.transfer import transfer
 
     model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
     found = transfer(model, count=count, below=below, is_damped=not undamped)
-    table, response = found.table(), found.bode(inputs, outputs)
+    usual = usual_inputs(model)[:MAX_SHOWN], usual_outputs(model)[:MAX_SHOWN]
+    table, response = found.table(), found.bode(inputs or usual[0] or None, outputs or usual[1])
     folder = out or Path("pliant-out") / f"transfer-{Path(case_or_file).stem}"
     make_folder(folder)
+    compile_first()
     for note in found.notes:
         print(f"pliant: {note}", file=sys.stderr)
     print_table(COLUMNS, table)
-    print(f"all {found.counts[-1]} natural frequencies up to {found.frequencies[-1]:.6g} rad/s by count")
+    without = " without dampers" if found.is_damped else ""
+    print(f"{found.counts[-1]} natural frequencies{without} up to {found.frequencies[-1]:.6g} rad/s, by their count")
     if not found.is_stable:
         print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
     found.report(folder / "report.html", response=response)
     summary = found.summary | {"response": response_summary(response)}
-    write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    write_whole(folder / "summary.json", json.dumps(summary) + "\n")
     print(f"written: {folder}/report.html, summary.json")
 
 
@@ -449,7 +461,8 @@ def bench(
     """Measure pliant against its peers (install them with: pip install "pliant[peers]"): ten minutes for all lines.
 
     Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
-    cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs, sweep, startup.
+    cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs,
+    transfer_cost, transfer_runs, sweep, startup.
 
     pliant bench chain3 chain10 --out bench.json
     """

@@ -6,6 +6,7 @@ import contextlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
@@ -56,8 +57,9 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
     words = [*(str(word or "") for word in given), *context.args]
     case = next((all_cases()[word] for word in words if word in all_cases()), None)
     own = dict(_assignments(case.settings)) if case else {}
-    if case is None and not any(word.endswith(".toml") for word in words):
-        own = dict(_robot_assignments())
+    files = [word for word in words if word.endswith(".toml")]
+    if case is None:
+        own = dict(_parameter_assignments(files[0]) if files else _robot_assignments())
     if context.info_name in ("compare", "transfer"):
         return _fitting(own.items(), incomplete)
     taken = case.settings if case else {}
@@ -91,6 +93,16 @@ def _robot_assignments() -> Iterator[tuple[str, str]]:
         choices = [word for word in get_args(hints[field.name]) if isinstance(word, str)]
         for word in choices or [default]:
             yield f"{field.name}={word}", "how the robot file is read"
+
+
+def _parameter_assignments(file: str) -> Iterator[tuple[str, str]]:
+    from pliant.errors import PliantError
+    from pliant.io.parameters import KEY
+    from pliant.io.toml import parse_file
+
+    with contextlib.suppress(PliantError, AttributeError):
+        for name, value in parse_file(Path(file)).get(KEY, {}).items():
+            yield f"{name}={_word(value)}", "a parameter of the file"
 
 
 # --- bash -------------------------------------------------------------------------------------------------------

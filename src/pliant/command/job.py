@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,6 +39,7 @@ RUN_SETTINGS = {
         for key, (method, row) in PARAMETERS.items()
     },
 }
+MAX_FOLDERS = 1000  # of one name
 MAX_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
 
 
@@ -56,6 +58,7 @@ class Job:
     exports: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()  # keys given that do nothing
     plotly: Path | None = None  # the script of charts, if pages share it
+    source: str = ""  # the case, or where the file is
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,8 @@ def prepare_job(
     model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
     check_options(model, **options)
     name = case.name if case else Path(case_or_file).stem
-    folder = out or Path("pliant-out") / name
+    source = name if case else str(Path(case_or_file).resolve())
+    folder = out or own_folder(Path("pliant-out"), name, source)
     if video is not None:
         make_folder(video.parent, "--video")
         check_file(video)
@@ -142,7 +146,24 @@ def prepare_job(
         for key in assignments
         if key not in given and key in chosen and options[key] != chosen[key]
     )
-    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly)
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly, source)
+
+
+def own_folder(parent: Path, name: str, source: str) -> Path:
+    """pliant-out/arm, or pliant-out/arm-2 .. where that holds the results of another arm.toml."""
+    for number in range(1, MAX_FOLDERS):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        if _source_of(folder) in (None, source):
+            return folder
+    return parent / name
+
+
+def _source_of(folder: Path) -> str | None:
+    """What the results in a folder are of, None if it has none."""
+    with suppress(OSError, ValueError, AttributeError):
+        found = json.loads((folder / "summary.json").read_text(encoding="utf-8")).get("source")
+        return found if isinstance(found, str) else None
+    return None
 
 
 def _file_settings(path: Path) -> list[str]:
@@ -204,7 +225,7 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
     job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
     tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]
-    save_summary(job.out / "summary.json", job.name, used, figures, result, tables)
+    save_summary(job.out / "summary.json", job.name, used, figures, result, tables, job.source)
     result.save(job.out / "result.nc")
     others = list(variants.items())[1:]
     for label, other in others if len(others) < MAX_REPORTED else ():

@@ -51,14 +51,7 @@ def print_outcome(outcome: Any) -> None:
 
 def _print_contacts(result: Any) -> None:
     """The first contacts; all are in the files."""
-    from pliant.results.recording import CONTACT_UNITS
-
-    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
     shown = result.contacts[:MAX_CONTACTS]
-    print_table(head, [(row.contact, row.point, *(_touch(row[name]) for name in CONTACT_UNITS)) for row in shown])
+    print_table(shown.head(), shown.rows())
     if len(result.contacts) > len(shown):
         print(f"the first {len(shown)} of {len(result.contacts)} contacts\n")
-
-
-def _touch(value: float) -> str:
-    return "touching" if value != value else f"{value + 0.0:.6g}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
-from pliant.results.recording import CONTACT_UNITS
+from pliant.results.contact_records import CONTACT_UNITS
 
 if TYPE_CHECKING:
     from pliant.results.recording import Recording

@@ -21,7 +21,8 @@ from pliant.io.plain_file import check_plain
 from pliant.io.toml import described_model, model_tables
 from pliant.methods import CHOSEN, Methods, find_method
 from pliant.results.checkpoint import Checkpoint, SampledState
-from pliant.results.recording import CONTACT, Dense, Event
+from pliant.results.contact_records import CONTACT, Contacts
+from pliant.results.recording import Dense, Event
 from pliant.system.contact_tables import PHASE
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.memory import N_EVENT_VALUES
@@ -267,7 +268,7 @@ def _events(columns: dict[str, Any]) -> tuple[Event, ...]:
 
 
 def _contacts(columns: dict[str, Any]) -> Any:
-    contacts = np.zeros(len(columns.get("contact_point", ())), CONTACT).view(np.recarray)
+    contacts = np.zeros(len(columns.get("contact_point", ())), CONTACT).view(Contacts)
     for name in contacts.dtype.names or ():
         contacts[name] = columns.get(f"contact_{name}", contacts[name])
     return contacts
@@ -335,12 +336,14 @@ def save_summary(
     figures: dict[str, Any],
     result: Recording,
     findings: Sequence[dict[str, Any]] = (),
+    source: str = "",
 ) -> None:
     """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, what it was made with,
-    tables of findings."""
+    tables of findings; source: of the model."""
     contacts = [dict(zip(result.contacts.dtype.names, row.tolist(), strict=True)) for row in result.contacts]
     summary = {
         "case": case,
+        "source": source,
         "settings": settings,
         "figures": figures,
         "contacts": contacts,

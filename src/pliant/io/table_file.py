@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,33 +11,14 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.files import whole_file
-from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
+from pliant.results.frames import load_pandas
+from pliant.results.named_columns import columns
 
 if TYPE_CHECKING:
     from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
 FORMS = ("wide", "long")
-
-
-def columns(result: Recording) -> Iterator[tuple[str, str, str, Array]]:
-    """(what it is, name, unit, values) of every column over time; names are all different."""
-    taken = {"time"}
-    for what, column, values in _columns(result):
-        name = column.name if column.name not in taken else f"{what}.{column.name}"
-        taken.add(name)
-        yield what, name, column.unit, values
-
-
-def _columns(result: Recording) -> Iterator[tuple[str, Column, Array]]:
-    model = result.model
-    yield from (("coordinate", column, result.q[:, k]) for k, column in enumerate(coordinate_columns(model)))
-    yield from (("velocity", column, result.v[:, k]) for k, column in enumerate(velocity_columns(model)))
-    for output in (output for output in model.outputs if output.name in result.outputs):
-        values = result.outputs[output.name]
-        yield from (("output", column, values[:, k]) for k, column in enumerate(output_columns(model, output)))
-    yield from (("command", column, result.inputs[:, k]) for k, column in enumerate(command_columns(model)))
-    yield from (("energy", Column(name, "J"), values) for name, values in result.energy.items())
 
 
 def write_csv(result: Recording, path: Path) -> None:
@@ -54,10 +34,7 @@ def to_pandas(result: Recording, form: str) -> Any:
     """wide: one row per time, one column per quantity, units in attrs. long: one row per time and quantity."""
     if form not in FORMS:
         raise ModelError(f"form {form!r} is unknown; there are {', '.join(FORMS)}")
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise ModelError('pandas is not installed; install it with: pip install "pliant[pandas]"') from None
+    pandas = load_pandas()
     table = list(columns(result))
     if form == "wide":
         frame = pandas.DataFrame({name: values for _, name, _, values in table}, index=_time(pandas, result))

@@ -52,7 +52,7 @@ def measure_state(system, work, t, y, ydot):
         load_states(system, work, y)
         call_state(calls.prepare, (system, work, t, q, v))
         status = call_acceleration(calls.solve, (system, work, q, v, work.vdot, work.no_reaction))
-    elif world.has_frame_events or len(system.contacts) > 0:
+    elif (world.has_frame_events or len(system.contacts) > 0) and run.is_at_end == 0:
         move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
         place(system, work)

@@ -54,7 +54,7 @@ def settle(point: OperatingPoint) -> tuple[Controllers, Array]:
 
 def rest_under_control(model: Model, t: float) -> Array:
     """q at which the model rests (but for what is prescribed) under its controllers with their references of time t."""
-    point = OperatingPoint(model, None, None, t)
+    point = OperatingPoint(model, None, None, t, refuses_kinks=False)
     controllers = Controllers(point)
     free = np.zeros(controllers.n_free)
     for _ in range(MAX_STEPS):
@@ -74,7 +74,7 @@ def rest_under_control(model: Model, t: float) -> Array:
         free = free + step[n:]
         if size < SMALL_STEP:
             return np.asarray(point.q)
-        point = OperatingPoint(model, point.closed(step[:n]), None, t)
+        point = OperatingPoint(model, point.closed(step[:n]), None, t, refuses_kinks=False)
         controllers = Controllers(point)
     raise SimulationError(
         f"modes: no rest under the controllers was found near the start at t = {t:g} s; give the state q that is "

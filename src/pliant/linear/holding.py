@@ -6,37 +6,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SimulationError
-from pliant.linear.inputs_outputs import Input, joint_force
+from pliant.linear.inputs_outputs import joint_force
 from pliant.linear.operating_point import OperatingPoint
 
 MAX_STEPS = 30  # of Newton's method
-SMALL_STEP = 1e-12  # [rad, of the model's size]: what rests has been found
+SMALL_STEP = 1e-9  # [rad, of the model's size]: what rests has been found, and the next step is rounding
+DIFFERENCE = 1e-6  # [rad, of the model's size]
 
 
 def hold_still(point: OperatingPoint) -> OperatingPoint:
     """The point at which nothing accelerates: forces on the joints, modes of beams and links of flexible joints moved
-    to where they rest."""
-    is_held = held_velocities(point)
+    to where they rest. Newton's method with plain differences."""
+    n, scales = len(point.independent), point.scales[: len(point.independent)]
+    is_held = held_velocities(point)[point.independent]
+    held, resting = np.flatnonzero(is_held), np.flatnonzero(~is_held)
+    pushes = [joint_force(point.handle, int(point.independent[k])) for k in held]
+    x, forces = np.zeros(len(point.scales)), point.held.copy()
     for _ in range(MAX_STEPS):
-        n = len(point.independent)
-        held = np.flatnonzero(is_held[point.independent])
-        resting = np.flatnonzero(~is_held[point.independent])
-        inputs = [Input("", "", joint_force(point.handle, int(point.independent[k]))) for k in held]
-        linear = point.linear_model(inputs, ())
-        matrix = np.hstack([linear.A[n : 2 * n, resting], linear.B[n : 2 * n]])
-        scales = np.concatenate(
-            [point.scales[resting], 1.0 / np.maximum(np.abs(linear.B[n + held]).max(axis=0), 1e-300)]
-        )
-        found = scales * np.linalg.lstsq(matrix * scales, -point.residual, rcond=1e-14)[0] if n else np.zeros(0)
-        step = np.zeros(n)
-        step[resting] = found[: len(resting)]
-        forces = point.held + sum((x * one.force for x, one in zip(found[len(resting) :], inputs, strict=True)), 0.0)
-        size = float(np.max(np.abs(step / point.scales[:n]), initial=0.0))
-        if size > SMALL_STEP:
-            point = OperatingPoint(point.model, point.closed(step), point.v, point.t)
-        point.push(held=forces)
-        if size <= SMALL_STEP:
-            return point
+        columns = []
+        for k in resting:
+            ahead, behind = x.copy(), x.copy()
+            ahead[k] += DIFFERENCE * scales[k]
+            behind[k] -= DIFFERENCE * scales[k]
+            rise = point.accelerations(ahead, forces) - point.accelerations(behind, forces)
+            columns.append(rise / (2.0 * DIFFERENCE))
+        columns += [point.accelerations(x, forces + push) - point.accelerations(x, forces - push) for push in pushes]
+        matrix = np.array(columns).T.reshape(n, n)
+        sizes = np.maximum(np.max(np.abs(matrix), axis=0, initial=0.0), np.finfo(float).tiny)
+        found = np.linalg.lstsq(matrix / sizes, -point.accelerations(x, forces), rcond=1e-14)[0] / sizes
+        x[resting] += scales[resting] * found[: len(resting)]
+        for change, push in zip(found[len(resting) :], pushes, strict=True):
+            forces += 2.0 * change * push
+        if np.max(np.abs(found[: len(resting)]), initial=0.0) <= SMALL_STEP:
+            there = OperatingPoint(point.model, point.state(x)[0], point.v, point.t)
+            there.push(held=forces)
+            return there
     raise SimulationError("modes: no rest of the beams was found with the joints held at q; give q nearer to it")
 
 

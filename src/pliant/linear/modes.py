@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_array, as_flag, as_model, as_name, as_number, as_numbers, as_time, as_whole
 from pliant.errors import ModelError, SimulationError
-from pliant.files import as_path
+from pliant.files import as_path, write_whole
 from pliant.linear.closed_loop import close_loops, rest_under_control, settle
 from pliant.linear.feedback import Controllers
 from pliant.linear.holding import hold_still
@@ -36,6 +37,7 @@ UNDAMPED = 1e-9  # of the largest stiffness and mass: damping and gyroscopic for
 AT_REST = 1e-7  # of the largest acceleration that a unit deviation causes: what a state of rest may have left
 MAX_STEPS = 50  # of Newton's method for steady motion
 MAX_FILMS = 12  # modes on the page that move
+MAX_NOTEBOOK_FILMS, FRAME_HEIGHT = 4, 760  # in a notebook, [pixels]
 MAX_HALVINGS = 20  # of an amplitude at which loops do not close
 COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "what moves")
 EPS = float(np.finfo(float).eps)
@@ -142,10 +144,18 @@ class Modes:
 
     def report(self, path: str | Path = "modes.html", *, title: str = "") -> None:
         """Write a page: the lowest modes that vibrate, moving, and the table of all."""
-        from pliant.view.page.report import write_findings
-
         as_name(title, "title", "give a text")
-        shown = np.flatnonzero(self.frequencies > 0.0)[:MAX_FILMS]
+        write_whole(as_path(path), self._page(title, MAX_FILMS))
+
+    def _repr_html_(self) -> str:
+        # a page within the notebook's, with a script of its own
+        page = escape(self._page("", MAX_NOTEBOOK_FILMS), quote=True)
+        return f'<iframe style="width:100%;height:{FRAME_HEIGHT}px;border:none" srcdoc="{page}"></iframe>'
+
+    def _page(self, title: str, max_films: int) -> str:
+        from pliant.view.page.report import findings_page
+
+        shown = np.flatnonzero(self.frequencies > 0.0)[:max_films]
         films = {f"mode {k + 1}, {self.hertz[k]:.5g} Hz": self.film(int(k)) for k in shown}
         text = (
             "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged. "
@@ -153,12 +163,10 @@ class Modes:
         )
         table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
         name = title or f"{self.model.name}: modes"
-        about = f"{len(self.frequencies)} modes of {self.model.name} about " + (
-            "rest" if not self.v.any() else "motion"
-        )
-        write_findings(
-            as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films
-        )
+        count = len(self.frequencies)
+        around = "rest" if not self.v.any() else "motion"
+        about = f"{count} mode{'' if count == 1 else 's'} of {self.model.name} about {around}"
+        return findings_page((table,), title=name, description=about, settings={}, setting_table={}, films=films)
 
     def _about_controllers(self) -> str:
         """What the page says of them."""
@@ -218,7 +226,8 @@ def modes(
     full = point.Z @ shapes
     lengths = tolerances(model, 0, 1.0)[len(point.q) :]
     momentum = mass_matrix(model, point.q) @ full
-    shares = np.real(np.conj(full) * momentum)
+    # coordinates that move against each other have negative parts, too: their sizes count
+    shares = np.abs(np.real(np.conj(full) * momentum))
     shares = shares / np.maximum(np.sum(shares, axis=0), 1e-300)
     largest = np.argmax(np.abs(full / lengths[:, None]), axis=0) if n else np.zeros(0, int)
     for k, j in enumerate(largest):
@@ -287,7 +296,7 @@ def _damped(A: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.comple
 
 def _steady(model: Model, t: float) -> Array:
     """q at rest, or in steady motion of what is prescribed at time t."""
-    start = OperatingPoint(model, None, None, t)
+    start = OperatingPoint(model, None, None, t, refuses_kinks=False)
     if t == 0.0 and not np.any(start.v):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what nothing holds shows as frequency 0
@@ -300,7 +309,7 @@ def _steady(model: Model, t: float) -> Array:
         step = np.linalg.lstsq(slope, -point.residual, rcond=1e-12)[0] if n else np.zeros(0)
         lengths = point.scales[:n]
         step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / lengths), initial=0.0)), 1e-300))
-        point = OperatingPoint(model, point.moved(point.Z @ step), None, t)
+        point = OperatingPoint(model, point.moved(point.Z @ step), None, t, refuses_kinks=False)
         if np.max(np.abs(step / lengths), initial=0.0) < 1e-13:
             return np.asarray(point.q)
     if not _is_at_rest(point, slope):

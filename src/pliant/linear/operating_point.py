@@ -43,6 +43,7 @@ class OperatingPoint:
     q: Any
     v: Any
     t: float
+    refuses_kinks: bool = True
     handle: Prepared = field(init=False)
     commands: Array = field(init=False)  # held by the motors of controllers [N, N m]
     held: Array = field(init=False)  # constant forces besides, per velocity
@@ -60,6 +61,9 @@ class OperatingPoint:
         )
         handle.work.calls[0].derivative = _jit.address(dynamics.derivative)
         self._record = _jit.entry(outputs.record_rates)
+        # looked up once: fields of record arrays take long
+        self._forces, self._no_outputs = handle.work.dofs.tau_extra, handle.packed.outputs[:0]
+        self._n_z = int(handle.system.world[0].n_z)
         self.is_free = np.asarray(handle.system.dofs.motion < 0)
         self.commands, self.held = np.zeros(handle.packed.n_inputs), still
         # prescribed coordinates on their signals
@@ -85,7 +89,8 @@ class OperatingPoint:
         handle.forward_dynamics(self.q, self.v, self.held, t=self.t)
         self.phase = handle.work.phase.copy()
         vdot, _ = self._evaluate(self.q, self.v, self._no_states)
-        self._check_kinks()
+        if self.refuses_kinks:
+            self._check_kinks()
         self.Z, self.independent = self._free_motions()
         self.residual = vdot[self.independent]
 
@@ -122,20 +127,23 @@ class OperatingPoint:
 
     def whole(self, q: Array, v: Array, states: Array | None = None) -> Array:
         """y = (q, v, z); states of bristles: straight."""
-        z = np.zeros(int(self.handle.system.world[0].n_z))
+        z = np.zeros(self._n_z)
         if states is not None:
             z[len(z) - len(states) :] = states
         return np.concatenate([q, v, z])
 
     def _rates(self, y: Array, tau: Array | None = None) -> Array:
-        handle = self.handle
         out = np.empty((1, len(y)))
-        with handle.lock:
-            handle.work.dofs.tau_extra[:] = self.held if tau is None else self.held + tau
+        with self.handle.lock:
+            self._forces[:] = self.held if tau is None else self.held + tau
             inputs = self.commands[None, :].copy()
-            self._record(*handle.refs, np.array([self.t]), y[None, :].copy(), inputs, handle.packed.outputs[:0], out)
-            handle.work.dofs.tau_extra[:] = 0.0
+            self._record(*self.handle.refs, np.array([self.t]), y[None, :].copy(), inputs, self._no_outputs, out)
+            self._forces[:] = 0.0
         return np.asarray(out[0])
+
+    def accelerations(self, x: Array, held: Array) -> Array:
+        """Of the independent coordinates at a deviation x, under other constant forces."""
+        return self._evaluate(*self.state(x), held - self.held)[0][self.independent]
 
     def state(self, x: Array) -> tuple[Array, Array, Array]:
         """(q, v, bristles) of a deviation x = (independent coordinates, their rates, bristles)."""

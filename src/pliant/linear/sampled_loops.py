@@ -207,6 +207,10 @@ class SampledLoops:
         overlap = np.abs(np.sum(np.conj(left) * right, axis=0))
         rounding = EIGENVALUE_ROUNDING * np.linalg.norm(balanced, 2) / np.maximum(overlap, 1e-300)
         vectors = scaling @ right
+        # two equal real ones may come as a pair: its real and its imaginary part span what they move
+        is_real = np.abs(z.imag) <= rounding
+        vectors = np.where(is_real, np.where(z.imag < 0.0, vectors.imag, vectors.real), vectors)
+        z = np.where(is_real, z.real, z)
         stays = np.abs(z) > rounding
         found = []
         for k in np.flatnonzero(stays & (z.imag >= 0.0)):

@@ -146,6 +146,11 @@ def check_supports(method: Method | type[Method], needs: Sequence[str]) -> None:
             raise ModelError(f"{method.family} {method.name!r} does not support {need}; these do: {able}")
 
 
+def _needs(model: Model) -> tuple[str, ...]:
+    """What a formulation must support to move a model."""
+    return ("flexible bodies", "acceleration") if model.has_modes else ("acceleration",)
+
+
 def find_formulation(given: Any, model: Model, **parameters: Any) -> Formulation:
     """A formulation that takes a model; parameters: of it, by their keys."""
     method: Formulation = find_method("formulation", given, **parameters)
@@ -153,9 +158,10 @@ def find_formulation(given: Any, model: Model, **parameters: Any) -> Formulation
     if refusal:
         able = ", ".join(row.name for row in formulations_of(model))
         raise ModelError(f"formulation {method.name!r} does not take model {model.name!r}: {refusal}; these do: {able}")
+    check_supports(method, _needs(model))
     return method
 
 
 def formulations_of(model: Model) -> tuple[type[Formulation], ...]:
     """Those that take a model, the default first."""
-    return tuple(row for row in FORMULATIONS if not row.refusal(model))
+    return tuple(row for row in FORMULATIONS if set(_needs(model)) <= row.supports and not row.refusal(model))

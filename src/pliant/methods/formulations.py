@@ -22,9 +22,7 @@ class Formulation(Method):
 
     @classmethod
     def refusal(cls, model: Model) -> str:
-        """Why it does not take a model; empty where it does."""
-        if model.has_modes and "flexible bodies" not in cls.supports:
-            return "beams have modes, and it does not support flexible bodies"
+        """Why it does not take a model, beyond what it does not support; empty where it does."""
         return ""
 
     def stepper(self, integrator: Integrator) -> str:

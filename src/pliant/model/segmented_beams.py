@@ -152,8 +152,11 @@ def segmented_beam(
         inertia = hub.get("inertia", 0.0)
         carrier = Body(HUB, 0.0 if not inertia else 1.0, (0.0, 0.0, 0.0), (inertia, inertia, inertia))
         bodies, joints = (carrier, *beam.bodies), (Joint(HUB, "revolute", HUB, **own), *beam.joints)
-    fields = {"name": beam.name, "gravity": (0.0, 0.0, 0.0), **model}
-    fields["bodies"] = (*bodies, *fields.get("bodies", ()))
-    fields["joints"] = (*joints, *fields.get("joints", ()))
-    fields["frames"] = (*beam.frames, *fields.get("frames", ()))
+    fields: dict[str, Any] = {"name": beam.name, "gravity": (0.0, 0.0, 0.0), **model}
+    made: dict[str, tuple[Any, ...]] = {"bodies": bodies, "joints": joints, "frames": beam.frames}
+    for key, parts in made.items():
+        others = fields.get(key, ())
+        if not isinstance(others, (list, tuple)):
+            raise ModelError(f"{key}: {quoted(others)} found; give a list of them")
+        fields[key] = (*parts, *others)
     return Model(**fields)

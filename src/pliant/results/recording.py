@@ -22,13 +22,15 @@ from pliant.engine.arguments import (
 from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import ModelError
 from pliant.methods import Methods
-from pliant.model.messages import quoted
+from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
 from pliant.queries.attitude import express, follow
 from pliant.results.checkpoint import Checkpoint
 from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
+from pliant.results.contact_records import CONTACT, Contacts
+from pliant.results.named_columns import named_columns
 from pliant.results.outputs import recorded_outputs
 from pliant.results.pitfalls import pitfalls
 from pliant.results.section_forces import Sections
@@ -38,32 +40,6 @@ from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 STATIONS = 25  # along a beam, for curves
-
-CONTACT = np.dtype(
-    [
-        ("contact", "U80"),
-        ("point", "U160"),
-        ("t_start", np.float64),
-        ("t_end", np.float64),
-        ("v_in", np.float64),
-        ("v_out", np.float64),
-        ("peak_normal", np.float64),
-        ("impulse", np.float64),
-        ("work", np.float64),
-        ("restitution_requested", np.float64),
-        ("restitution_delivered", np.float64),
-    ]
-)
-
-CONTACT_UNITS = {
-    "t_start": "s",
-    "t_end": "s",
-    "v_in": "m/s",
-    "v_out": "m/s",
-    "peak_normal": "N",
-    "impulse": "N s",
-    "work": "J",
-}
 
 
 @dataclass(frozen=True)
@@ -115,7 +91,7 @@ class Recording:
     settings: dict[str, Any]  # how it was run
     inputs: Array  # (rows, n_inputs) held commands of the controllers
     dense: Dense | None = field(default=None, repr=False)
-    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(np.recarray))  # one row per contact
+    contacts: Any = field(default_factory=lambda: np.zeros(0, CONTACT).view(Contacts))  # one row per contact
     phases: Phases | None = field(default=None, repr=False)
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
     integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
@@ -206,11 +182,13 @@ class Recording:
         forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
         return x, sections.values(quantity, forces[np.argsort(order)])
 
-    def bending_moment(self, beam: str, t: ArrayLike) -> Array:
-        """(times, 25): size of the bending moment along a beam by the law of its material, in the planes in which it
-        bends [N m]. Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
-        times = as_time_list(t)
-        return self._sections(beam, self._places(beam)).bending(self.state_at(times))
+    def bending_moment(self, beam: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
+        """(x, moments) along a beam at times, or at the rows: x (25) [m], moments (times, 25, 2), My and Mz by what
+        lies outboard on what lies inboard, section axes, by the law of the material in the planes that bend [N m].
+        Fast: unlike along(beam, "section") it needs no equilibrium of what lies outboard."""
+        x = self._places(beam)
+        times = self.t if t is None else as_time_list(t)
+        return x, self._sections(beam, x).bending(self.state_at(times))
 
     def _places(self, beam: str) -> Array:
         """Evenly along a beam, or a message."""
@@ -240,14 +218,21 @@ class Recording:
         assert self.commands is not None
         return np.ascontiguousarray(self.commands[np.searchsorted(self.commands[:, 0], times, side="right") - 1, 1:])
 
+    def __getitem__(self, name: str) -> Array:
+        """A column at the rows by the name that charts and tables have: "elbow", "elbow.rate", "tip.x",
+        "elbow.command", "kinetic", "total", "time"; or an output as a whole, (rows, columns)."""
+        if as_name(name, "name") not in self._named:
+            hint = closest(name, self._named) or ";"
+            raise ModelError(f"no column {quoted(name)}{hint} there are {listed(self._named, 30)}")
+        return self._named[name]
+
+    @cached_property
+    def _named(self) -> dict[str, Array]:
+        return named_columns(self)
+
     def column(self, name: str) -> Array:
-        """One coordinate by its name ("elbow"), or a velocity ("elbow.rate")."""
-        if as_name(name, "name") in self.model.coordinates:
-            return self.q[:, self.model.coordinates.index(name)]
-        if name.endswith(".rate") and name.removesuffix(".rate") in self.model.velocities:
-            return self.v[:, self.model.velocities.index(name.removesuffix(".rate"))]
-        rates = ", ".join(f"{velocity}.rate" for velocity in self.model.velocities)
-        raise ModelError(f"no column {quoted(name)}; there are {', '.join(self.model.coordinates)}, {rates}")
+        """The same as result[name]."""
+        return self[name]
 
     def placements(
         self, t: ArrayLike | None = None, of: Sequence[str] | None = None, *, enlarge: float = 1.0

@@ -76,9 +76,9 @@ class Sections:
         return _Outboard(self._handle, self.beam, self.x)
 
     def bending(self, y: Array) -> Array:
-        """(rows, places): size of the bending moment by the law of the material, in the planes that bend [N m]."""
+        """(rows, places, 2): My and Mz by the law of the material, 0 in a plane that does not bend [N m]."""
         strain = np.einsum("imn,rm->irn", self._strain, y[:, self._modes]) * self._rigidity[:, None, :]
-        return np.asarray(np.hypot(strain[0], strain[2]))
+        return np.stack([-strain[2], strain[0]], axis=-1)
 
     def values(self, quantity: str, forces: Array) -> Array:
         """(rows, places, columns) of a quantity."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.prepared import Prepared
-from pliant.results.recording import CONTACT, Dense
+from pliant.results.contact_records import CONTACT, Contacts
+from pliant.results.recording import Dense
 from pliant.system.contact_tables import ContactEvent
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
@@ -43,7 +44,7 @@ def contact_log(
             found.append(open_rows[row])
         elif row in open_rows:
             open_rows.pop(row)["t_end"] = t
-    contacts = np.zeros(len(found), CONTACT).view(np.recarray)
+    contacts = np.zeros(len(found), CONTACT).view(Contacts)
     for out, one in zip(contacts, found, strict=True):
         k, t_end = one["row"], one["t_end"]
         is_over = not np.isnan(t_end)

@@ -52,10 +52,7 @@ def _agrees(model: Model, other: Model, field: str) -> bool:
         return True
     mine, its = getattr(model, field), getattr(other, field)
     if field == "controllers" and len(mine) == len(its):
-        return all(
-            one.law == two.law and _without_function(one) == _without_function(two)
-            for one, two in zip(mine, its, strict=True)
-        )
+        return all(_without_function(one) == _without_function(two) for one, two in zip(mine, its, strict=True))
     return bool(mine == its)
 
 
@@ -154,6 +151,8 @@ def go_on(run: Run, start: Checkpoint) -> None:
     if not stepping.is_fixed and run.integrators[0][1].name == start.integrator:
         stepping.h = start.h
     run.begun = start.sampled
+    if stepping.is_fixed:
+        _begin_growth(run, start)
     # without rows it only numbers what touches
     nothing = np.zeros((0, 0))
     _jit.entry(outputs.record_outputs)(
@@ -166,3 +165,11 @@ def go_on(run: Run, start: Checkpoint) -> None:
     )
     memory.rows[0] = np.concatenate([[start.t], start.y, start.inputs])
     stepping.n_rows = 1
+
+
+def _begin_growth(run: Run, start: Checkpoint) -> None:
+    """What kernels/integrators/growth.py measures at the start of a run with fixed steps."""
+    stepping, (q, v) = run.memory.stepping[0], start.state(run.handle.model)
+    energy = run.handle.energies(q[None, :], v[None, :])
+    stepping.start_energy = abs(energy["kinetic"][0]) + abs(energy["elastic"][0])
+    stepping.start_gravity, stepping.top_speed = energy["gravity"][0], np.max(np.abs(v), initial=0.0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,19 @@ from pliant.engine.callbacks import CallbackError, heard
 from pliant.engine.prepared import prepare
 from pliant.engine.threads import thread_count
 from pliant.errors import ModelError, PliantError
+from pliant.model.columns import coordinate_columns, velocity_columns
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result, counted
+from pliant.results.frames import pandas_frame
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
 from pliant.simulation.outcome import status_word
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.simulation.simulate import run_model, simulate, warn_of
+
+if TYPE_CHECKING:
+    import pandas
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
@@ -77,6 +82,38 @@ class Runs:
         number = as_index(i, len(self), "i")
         kept = self.results[number] if self.results else None
         return kept or simulate(self.model(number), q0=self.q0[number], v0=self.v0[number], **self.settings)
+
+    @property
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Columns with a value per run: how it ended, and the coordinates at its start ("elbow.start") and its end."""
+        model = self.models[0]
+        found: dict[str, NDArray[Any]] = {"status": self.status, "t": self.t, "steps": self.steps}
+        found |= {f"{name}.start": self.q0[:, k] for k, name in enumerate(model.coordinates)}
+        found |= {f"{name}.rate.start": self.v0[:, k] for k, name in enumerate(model.velocities)}
+        found |= {name: self.q[:, k] for k, name in enumerate(model.coordinates)}
+        found |= {f"{name}.rate": self.v[:, k] for k, name in enumerate(model.velocities)}
+        return {**found, **self.audit, "reason": self.reasons}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table, a row per run; units in attrs["units"]."""
+        frame: pandas.DataFrame = pandas_frame(self.table, self._units)
+        return frame
+
+    @property
+    def _units(self) -> dict[str, str]:
+        columns = (*coordinate_columns(self.models[0]), *velocity_columns(self.models[0]))
+        units = {column.name: column.unit for column in columns}
+        return {"t": "s", **units, **{f"{name}.start": unit for name, unit in units.items()}}
+
+    def _repr_html_(self) -> str:
+        from pliant.view.notebook import table_html
+
+        # what is the same in all runs says nothing
+        varied = {
+            name: values for name, values in self.table.items() if len(set(values.tolist())) > 1 or name == "status"
+        }
+        heads = [f"{name} [{self._units[name]}]" if self._units.get(name) else name for name in varied]
+        return table_html(repr(self)[1:-1], ("run", *heads), list(zip(range(len(self)), *varied.values(), strict=True)))
 
     def __repr__(self) -> str:
         words, counts = np.unique(self.status, return_counts=True)

@@ -31,6 +31,7 @@ NEWTON = np.dtype(
         # set by Python
         ("n_coordinates", np.int64),  # the last of the unknowns: coordinates without a pair
         ("n_states", np.int64),  # friction states, the unknowns before them
+        ("first_rate", np.int64),  # in y: what is integrated twice stands before it
         # parameters of second-order methods
         ("rule", np.int64),  # a Rule
         ("alpha_m", np.float64),  # of the generalised-alpha family
@@ -80,6 +81,7 @@ class Unknowns(NamedTuple):
     pairs: Sequence[tuple[int, int]]  # coordinate and its rate, one of `solved`
     n_coordinates: int = 0  # how many of the last of `solved` are coordinates
     n_states: int = 0  # how many before them are friction states, the last of y
+    first_rate: int = 0  # before it only coordinates
 
 
 def find_unknowns(system: Any, n_states: int) -> Unknowns:
@@ -90,7 +92,7 @@ def find_unknowns(system: Any, n_states: int) -> Unknowns:
     pairs = [(int(system.dofs[j].q), n_q + j) for j in free if system.dofs[j].q >= 0]
     coordinates = sorted(set(range(n_q)) - {int(dof.q) for dof in system.dofs})
     solved = [*(n_q + j for j in free), *range(n_y - n_states, n_y), *coordinates]
-    return Unknowns(solved, pairs, len(coordinates), n_states)
+    return Unknowns(solved, pairs, len(coordinates), n_states, n_q)
 
 
 def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]:
@@ -100,6 +102,7 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
     m = len(solved)
     newton = rows(1, NEWTON)
     newton.n_coordinates, newton.n_states = unknowns.n_coordinates, unknowns.n_states
+    newton.first_rate = unknowns.first_rate
     newton.needs_jacobian, newton.eta = 1, 1.0
     return {
         "newton": newton,

@@ -164,6 +164,9 @@ RUN = np.dtype(
     [
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated [s]
         ("step", np.float64),  # being tried [s]; filled by integrators/advance.py
+        # 1: the stepper has evaluated the end of its step last, whose kinematics are still there; filled by steppers
+        # that do so, taken back by integrators/landing.py
+        ("is_at_end", np.int64),
         ("body", np.int64),  # where a kernel failed
         # filled by contact/phase.py: count_contacts
         ("n_touching", np.int64),  # active contacts

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.model.contact_points import contact_points
 from pliant.model.model import Model
-from pliant.results.recording import CONTACT_UNITS, Recording
+from pliant.results.recording import Recording
 from pliant.view.marks import Layer, svg_layers
 from pliant.view.picture.pose import pose
 from pliant.view.picture.robot import HEIGHTS, MARGIN, WIDTH, backdrop, ghost_picture, stage
@@ -50,6 +50,12 @@ def result_html(result: Recording) -> str:
         _block(f"{len(result.t)} rows over time", _table(("array", "shape", "columns"), _arrays(result))),
     ]
     return _page(parts)
+
+
+def table_html(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table under a title; numbers with six digits."""
+    shown = [[readable(cell) if isinstance(cell, float) else cell for cell in row] for row in rows[:MAX_ROWS]]
+    return _page([f"<div>{escape(title)}</div>", _table(head, shown, len(rows))])
 
 
 def model_html(model: Model) -> str:
@@ -125,16 +131,7 @@ def _start(scene: Scene) -> tuple[float, float, str]:
 
 def _contacts(result: Recording) -> str:
     log = result.contacts
-    head = ("contact", "point", *(f"{name} [{unit}]" for name, unit in CONTACT_UNITS.items()))
-    rows = [
-        (
-            row["contact"],
-            row["point"],
-            *("touching" if row[name] != row[name] else f"{row[name]:.6g}" for name in CONTACT_UNITS),
-        )
-        for row in log[:MAX_ROWS]
-    ]
-    return _block(f"{len(log)} contacts", _table(head, rows, len(log)), is_open=True)
+    return _block(f"{len(log)} contacts", _table(log.head(), log.rows(MAX_ROWS), len(log)), is_open=True)
 
 
 def _arrays(result: Recording) -> list[tuple[str, ...]]:

@@ -46,13 +46,15 @@ def add_point(memory, t):
     for j in range(last, 0, -1):
         past[j] = past[j - 1]
     past[0] = t
-    for i in range(memory.f.shape[0]):
-        newer = memory.f[i]
-        for j in range(last + 1):
+    newer = memory.scratch[1]
+    copy(memory.f, newer)
+    for j in range(last):
+        apart = t - past[j + 1]
+        for i in range(newer.shape[0]):
             older = differences[j, i]
-            differences[j, i] = newer
-            if j < last:
-                newer = (newer - older) / (t - past[j + 1])
+            differences[j, i] = newer[i]
+            newer[i] = (newer[i] - older) / apart
+    copy(newer, differences[last])
     facts[COUNT] = last + 1
 
 
@@ -190,6 +192,7 @@ def step(system, work, memory, t, h):
     stepping.n_evaluations += 1
     if status != OK:
         return status
+    work.run[0].is_at_end = 1
     return OK if is_finite(memory.y_new) and is_finite(memory.f_new) else NOT_FINITE
 
 

@@ -41,11 +41,13 @@ def make_step(system, work, memory, h):
 
     It is good if the status is OK and stepping.error at most 1. Events are looked for only while none is the target."""
     stepping, calls = memory.stepping[0], work.calls[0]
-    work.run[0].step = h
+    work.run[0].step, work.run[0].is_at_end = h, 0
     status, is_near = call_stepper(stepping.step, (system, work, memory, stepping.t, h)), False
     if status != OK or not stepping.error <= 1.0:
         return status, False
     normalise(memory.quaternions, memory.y_new, memory.f_new)
+    if memory.quaternions.shape[0] > 0 or calls.end_step != 0:
+        work.run[0].is_at_end = 0
     if calls.end_step != 0:
         status = call_derivative(calls.end_step, (system, work, stepping.t + h, memory.y_new, memory.f_new))
         if status != OK:
@@ -53,6 +55,7 @@ def make_step(system, work, memory, h):
             stepping.factor = 0.0
     has_events = memory.fired.shape[0] > 0
     is_near = status == OK and has_events and stepping.target < 0 and are_near(system, work, memory, h)
+    work.run[0].is_at_end = 0
     if status == OK and (stepping.wants_dense == 1 or is_near):
         status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
     return status, is_near

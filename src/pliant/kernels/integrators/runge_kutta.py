@@ -123,6 +123,7 @@ def step(system, work, memory, t, h):
         if status != OK:
             return status
     copy(stages[end], memory.f_new)
+    work.run[0].is_at_end = 1
     if stepping.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
         stepping.stiffness = h * steepness(memory.atol, stages[end], stages[end - 1], y_new, memory.scratch[0])
     return OK if is_finite(y_new) and is_finite(memory.f_new) else NOT_FINITE

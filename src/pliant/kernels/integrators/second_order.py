@@ -242,7 +242,7 @@ def step(system, work, memory, t, h):
     if status == OK and end_step(memory, h):
         status = evaluate_end(system, work, memory, t, h)
     if status == OK:
-        integrate_powers(memory, h)
+        integrate_powers(memory, memory.newton[0].first_rate, h)
     return status
 
 

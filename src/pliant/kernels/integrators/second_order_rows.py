@@ -46,7 +46,7 @@ def set_coefficients(newton, beta, gamma, gamma_of_states):
 def put_newmark_rows(memory, h):
     newton, y, rows = memory.newton[0], memory.y, memory.stages
     beta, gamma = newton.start_beta, newton.start_gamma
-    for i in range(y.shape[0]):
+    for i in range(newton.first_rate, y.shape[0]):
         rows[P, i] = h * (y[i] + h * (0.5 - beta) * rows[OLD, i])
         rows[R, i] = y[i] + h * (1.0 - gamma) * rows[OLD, i]
     set_coefficients(newton, beta, gamma, gamma)
@@ -56,7 +56,7 @@ def put_newmark_rows(memory, h):
 def put_houbolt_rows(memory, h, n_past):
     newton, y, rows = memory.newton[0], memory.y, memory.stages
     n_y = y.shape[0]
-    for i in range(n_y):
+    for i in range(newton.first_rate, n_y):
         u = rows[MOVE, i]
         u_before = rows[MOVE_BEFORE, i] if n_past > 1 else u - h * rows[BEFORE, i]
         rows[P, i] = h * (1.5 * u - 0.5 * u_before)
@@ -70,7 +70,7 @@ def put_houbolt_rows(memory, h, n_past):
 def put_proposed_rows(memory, h):
     newton, y, rows = memory.newton[0], memory.y, memory.stages
     g1, g2 = newton.g1, newton.g2
-    for i in range(y.shape[0]):
+    for i in range(newton.first_rate, y.shape[0]):
         a, before = rows[OLD, i], rows[BEFORE, i]
         rows[P, i] = h * (y[i] + h * ((2.0 + g2) / 6.0 * a - g2 / 12.0 * before))
         rows[R, i] = y[i] + h * (0.5 * (1.0 + g1) * a - 0.25 * g1 * before)
@@ -85,12 +85,13 @@ def take_step(memory, h_before):
     h = newton.h
     newton.n_past = newton.n_past + 1 if is_same_length(h, h_before) else 1
     if newton.rule == HOUBOLT:
-        for i in range(rows.shape[1]):
+        for i in range(newton.first_rate, rows.shape[1]):
             rows[MOVE_BEFORE, i] = rows[MOVE, i]
             rows[MOVE, i] = rows[P, i] / h + newton.beta * h * rows[NEW, i]
     if newton.rule == HOUBOLT or newton.rule == PROPOSED:
         copy(rows[OLD], rows[BEFORE])
-    copy(rows[NEW], rows[OLD])
+    for i in range(newton.first_rate, rows.shape[1]):
+        rows[OLD, i] = rows[NEW, i]
 
 
 @routine
@@ -128,10 +129,10 @@ def end_step(memory, h):
 
 
 @routine
-def integrate_powers(memory, h):
-    """Work terms."""
+def integrate_powers(memory, first, h):
+    """Work terms, which stand from component `first` on."""
     rule, rows = memory.newton[0].rule, memory.stages
-    for i in range(memory.y.shape[0]):
+    for i in range(first, memory.y.shape[0]):
         if memory.atol[i] == math.inf:
             rows[NEW, i] = memory.f_new[i]
             if rule == PROPOSED:

@@ -5,14 +5,14 @@ s_1 = s + 1/kappa, a segment its inertia, s = s_1 / (1 + J A s_1); written with 
 without spring and damper divide by nothing. Numbers in brackets: docs/equations.md, section Transfer matrices."""
 
 from pliant.kernels._jit import kernel, routine
-from pliant.kernels.algebra.finite import without_underflow
+from pliant.kernels.algebra.finite import without_underflow, zero_or_nan
 from pliant.kernels.transfer_matrix.hinges import end_hinge, hinge_moment, predict
 from pliant.kernels.transfer_matrix.loads import put_load_power, put_loads
 from pliant.kernels.transfer_matrix.riccati import LARGEST
 from pliant.system.status import Status
 from pliant.system.tables import Power
 
-OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)
+OK, SINGULAR, NOT_FINITE = int(Status.OK), int(Status.SINGULAR), int(Status.NOT_FINITE)
 
 
 @kernel
@@ -23,9 +23,9 @@ def cross(s, p3, kappa, JA, source, torque, is_held, can_rotate):
         r = 1.0 / s if s != 0.0 else 0.0
         return (1.0 / (r + JA) if can_rotate else 0.0), torque + r * p3
     stretched = 1.0 + kappa * s
+    rho = 1.0 / stretched
     # 1/d = 1 / (kappa / (1 + kappa s) + JA)
-    inverse = stretched / (kappa + JA * stretched)
-    return inverse, torque - (source - kappa * p3) / stretched
+    return stretched / (kappa + JA * stretched), torque - rho * (source - kappa * p3)
 
 
 @kernel
@@ -56,10 +56,11 @@ def sweep_outward(system, work, memory, h, A, D):
 
 @kernel
 def sweep_inward(system, work, memory, A, D):
-    """(T9), from the tip to the base: moments, changes of the angles, and with them the end of the step."""
+    """(T9), from the tip to the base: moments, changes of the angles, and with them the end of the step. Whether all
+    are finite."""
     table, rows, M, n = system.segments, work.segments, 0.0, len(work.segments)
     motor_power, damper_power, drive_power = 0.0, 0.0, 0.0
-    outer = 0.0
+    outer, check = 0.0, 0.0
     for i in range(n, -1, -1):
         # angle of the segment before, then the hinge between the two
         phi, M_outer = 0.0, M
@@ -70,10 +71,12 @@ def sweep_inward(system, work, memory, A, D):
             x.phi = phi
         if i < n and table[i].dof >= 0:
             change = table[i].sign * (outer - phi)
+            check += zero_or_nan(change)
             motor, damper, drive = end_hinge(system, work, memory, table[i], M_outer, change, A, D)
             motor_power, damper_power, drive_power = motor_power + motor, damper_power + damper, drive_power + drive
         outer = phi
     work.power[Power.MOTOR], work.power[Power.DAMPER], work.power[Power.DRIVE] = motor_power, damper_power, drive_power
+    return check == 0.0
 
 
 @routine
@@ -83,7 +86,8 @@ def step_coaxial(system, work, memory, h, A, D):
         put_loads(system, work)
     if not sweep_outward(system, work, memory, h, A, D):
         return SINGULAR
-    sweep_inward(system, work, memory, A, D)
+    if not sweep_inward(system, work, memory, A, D):
+        return NOT_FINITE
     memory.newton[0].n_iterations += 1
     if has_loads:
         put_load_power(system, work, D)

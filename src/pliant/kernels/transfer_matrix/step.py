@@ -8,7 +8,7 @@ Numbers in brackets: docs/equations.md, section Transfer matrices."""
 import math
 
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel, routine
-from pliant.kernels.algebra.finite import is_finite, larger_or_nan
+from pliant.kernels.algebra.finite import larger_or_nan
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.integrators.second_order_rows import NEW, P, R, begin_step, end_step, integrate_powers
 from pliant.kernels.transfer_matrix.acceleration import base_acceleration
@@ -104,7 +104,10 @@ def step_planar(system, work, memory, h, A, D):
             return SINGULAR
         sweep_inward(system, work)
         newton.n_iterations += 1
-        if put_end(system, work, memory, A, D) <= NEWTON_TOLERANCE:
+        size = put_end(system, work, memory, A, D)
+        if not size < math.inf:
+            return NOT_FINITE
+        if size <= NEWTON_TOLERANCE:
             break
     if has_loads:
         put_load_power(system, work, D)
@@ -143,8 +146,8 @@ def step(system, work, memory, t, h):
     else:
         for k in range(len(system.quadratures)):
             memory.f_new[2 * n + k] = work.power[system.quadratures[k]]
-    integrate_powers(memory, h)
-    return status if status != OK or is_finite(memory.y_new) else NOT_FINITE
+    integrate_powers(memory, 2 * n, h)
+    return status
 
 
 @kernel(INTERPOLANT)

@@ -112,16 +112,9 @@ def _rigid(one: Family, l: float) -> Array:
 def _flexible(one: Family, l: float, s2: Numbers, moduli: Numbers) -> Numbers:
     """The block of (x, e) of one family."""
     n = len(one.components)
-    static, rest = _rates(one, s2, moduli)
-    # powers of N = static + rest times l^k/k!, and of the static part; what inertia adds is summed by itself
-    still, moving = np.broadcast_to(np.eye(2 * n), static.shape), np.zeros(static.shape, static.dtype)
-    bare, added = still.copy(), moving.copy()
-    for k in range(1, TERMS):
-        moving = ((static + rest) @ moving + rest @ still) * (l / k)
-        still = static @ still * (l / k)
-        added, bare = added + moving, bare + still
-    X = bare[:, :n, :n]
-    T = bare + added
+    static, added = _transfer(one, l, s2, moduli)
+    X = static[:, :n, :n]
+    T = static + added
     B, C, D = T[:, :n, n:], added[:, n:, :n], T[:, n:, n:]
     Xt = np.swapaxes(X, 1, 2)
     H = np.linalg.inv(B)
@@ -134,6 +127,44 @@ def _flexible(one: Family, l: float, s2: Numbers, moduli: Numbers) -> Numbers:
     return np.asarray(0.5 * (block + np.swapaxes(block, 1, 2)))
 
 
+def _transfer(one: Family, l: float, s2: Numbers, moduli: Numbers) -> tuple[Numbers, Numbers]:
+    """exp(N l) without inertia, and what inertia adds to it.
+
+    By Cayley and Hamilton N^4 = P N^2 - R (of one component N^2 = P), so that all higher powers are sums of the lowest
+    with numbers as weights: the series are summed over these."""
+    static, rest = _rates(one, s2, moduli)
+    N, eye = static + rest, np.eye(2 * len(one.components))
+    P = one.mass * s2 / (one.stiffness * moduli)
+    if len(one.components) == 1:
+        even = odd = np.ones(np.shape(P), np.result_type(P))
+        evens, odds = np.zeros_like(even), np.zeros_like(odd)
+        for k in range(2, TERMS, 2):
+            even, odd = even * P * (l * l / (k * (k - 1))), odd * P * (l * l / (k * (k + 1)))
+            evens, odds = evens + even, odds + odd
+        return eye + l * static, l * rest + evens[:, None, None] * eye + (l * odds)[:, None, None] * N
+    sheared = s2 * _shear_compliance(one, moduli)
+    R = P * (1.0 + one.rotary * sheared)
+    P = one.mass * sheared + one.rotary * s2 / (one.stiffness * moduli)
+    static2, N2 = static @ static, N @ N
+    static3, N3 = static2 @ static, N2 @ N
+    # weights of 1, N, N^2, N^3 in N^k l^k/k!, and their sums from k = 4 on
+    weights = [np.zeros(np.shape(P), np.result_type(P)) for _ in range(3)] + [np.full(np.shape(P), l**3 / 6.0)]
+    sums = [np.zeros_like(P) for _ in range(4)]
+    for k in range(4, TERMS):
+        w0, w1, w2, w3 = weights
+        weights = [part * (l / k) for part in (-R * w3, w0, w1 + P * w3, w2)]
+        sums = [total + part for total, part in zip(sums, weights, strict=True)]
+    bare = eye + l * static + (l**2 / 2.0) * static2 + (l**3 / 6.0) * static3
+    added = l * rest + (l**2 / 2.0) * (N2 - static2) + (l**3 / 6.0) * (N3 - static3)
+    c0, c1, c2, c3 = (total[:, None, None] for total in sums)
+    return bare, added + c0 * eye + c1 * N + c2 * N2 + c3 * N3
+
+
+def _shear_compliance(one: Family, moduli: Numbers) -> Numbers:
+    """1/kGA; 0 without shear."""
+    return np.asarray(1.0 / (one.shear * moduli)) if np.isfinite(one.shear) else np.zeros_like(moduli)
+
+
 def _rates(one: Family, s2: Numbers, moduli: Numbers) -> tuple[Numbers, Numbers]:
     """N of the state (displacements, forces): without inertia, and what inertia adds."""
     n = len(one.components)
@@ -143,7 +174,7 @@ def _rates(one: Family, s2: Numbers, moduli: Numbers) -> tuple[Numbers, Numbers]
         static[:, 0, 1] = 1.0 / (one.stiffness * moduli)
         rest[:, 1, 0] = one.mass * s2
         return static, rest
-    static[:, 0, 1], static[:, 0, 2] = 1.0, 1.0 / (one.shear * moduli) if np.isfinite(one.shear) else 0.0
+    static[:, 0, 1], static[:, 0, 2] = 1.0, _shear_compliance(one, moduli)
     static[:, 1, 3], static[:, 3, 2] = 1.0 / (one.stiffness * moduli), -1.0
     rest[:, 2, 0], rest[:, 3, 1] = one.mass * s2, one.rotary * s2
     return static, rest

@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 MAX_PIECES = 20_000  # of one beam
 LOADED_PIECES = 32  # of a beam that static forces go through, at least
 SAME_PLACE = 1e-12  # of a beam's length
+EPS = 1e-12  # by which a number may exceed a whole one
 WORLD = -1  # number of the station that stands still
 
 
@@ -88,11 +89,9 @@ class Place:
 
 
 class Chain:
-    """The stations of a model at a configuration, beams divided for frequencies up to `fastest` [rad/s].
+    """The stations of a model at a configuration, beams divided as `division` says. is_damped: dampers count."""
 
-    is_damped: dampers count. pieces: of every beam, at least."""
-
-    def __init__(self, model: Model, rest: Rest, fastest: float, is_damped: bool = True, pieces: int = 1) -> None:
+    def __init__(self, model: Model, rest: Rest, divided: tuple[int, ...], is_damped: bool = True) -> None:
         self.model, self.rest, self.is_damped = model, rest, is_damped
         self.stations: list[Station] = []
         self.pieces: list[tuple[BeamPiece, Array]] = []  # with the rotation of displacements, beam to world
@@ -102,7 +101,7 @@ class Chain:
         self.nodes: dict[int, list[tuple[float, int]]] = {}  # of a beam's link: (x, station)
         self.coordinates: dict[str, tuple[int, int]] = {}  # of joints: name -> station, number of e
         self.residuals: list[tuple[str, float, float]] = []  # of free joints: name, force left at rest, largest part
-        self._fastest, self._least = fastest, pieces
+        self._division = divided
         self._motor: Link | None = None  # the motor's side whose link comes next
         self._twists: dict[int, tuple[int, Array]] = {}  # of joints: their first e, second-order rotation
         self._at_rest: list[tuple[int, list[str], Array, Array]] = []  # of joints: station, names, springs, motors
@@ -246,16 +245,9 @@ class Chain:
         self.nodes[i] = [(0.0, start)]
         places = sorted({0.0, L, *self._places_on(beam)})
         places = [x for k, x in enumerate(places) if k == 0 or x - places[k - 1] > SAME_PLACE * L]
-        waves = wave_number(families, self._fastest)
-        is_loaded = bool(np.any(self.model.gravity)) or bool(self.rest.forces)
-        least = max(self._least, LOADED_PIECES if is_loaded else 1)
+        per_length = self._division[self.model.beams.index(beam)] / L
         for near, far in pairwise(places):
-            count = max(1, int(np.ceil((far - near) * waves / WAVE)), int(np.ceil(least * (far - near) / L)))
-            if count > MAX_PIECES:
-                raise ModelError(
-                    f"beam {beam.name!r}: at {self._fastest:.3g} rad/s its waves are {6.28 / waves:.2g} m long, far "
-                    "shorter than a beam theory holds for; ask for lower frequencies"
-                )
+            count = max(1, int(np.ceil((far - near) * per_length * (1.0 - EPS))))
             piece = BeamPiece((far - near) / count, families, time)
             self.pieces.append((piece, turn))
             for k in range(count):
@@ -335,6 +327,21 @@ class Chain:
                 places = [6 + piece.flexible.index(component) for component in family.components]
                 block = tension / (30.0 * l) * np.array([[36.0, -3.0 * l], [-3.0 * l, 4.0 * l * l]])
                 one.K[np.ix_(places, places)] += block * np.outer(family.signs, family.signs)
+
+
+def division(model: Model, rest: Rest, fastest: float, pieces: int = 1) -> tuple[int, ...]:
+    """In how many pieces beams that deform are divided, for frequencies up to `fastest` [rad/s]; at least `pieces`."""
+    least = max(pieces, LOADED_PIECES if np.any(model.gravity) or rest.forces else 1)
+    found = []
+    for beam in model.beams:
+        waves = wave_number(beam_families(beam), fastest)
+        if beam.length * waves > WAVE * MAX_PIECES:
+            raise ModelError(
+                f"beam {beam.name!r}: at {fastest:.3g} rad/s its waves are {2.0 * np.pi / waves:.2g} m long, far "
+                "shorter than a beam theory holds for; ask for lower frequencies"
+            )
+        found.append(max(least, int(np.ceil(beam.length * waves / WAVE))))
+    return tuple(found)
 
 
 def _shift(r: Array) -> Array:

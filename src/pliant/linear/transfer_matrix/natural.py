@@ -1,19 +1,17 @@
-"""Natural frequencies by counting, none missed; shapes by inverse iteration; damped ones by Newton's method.
+"""Natural frequencies without dampers by counting, none missed; shapes by inverse iteration.
 
-The squares of the undamped frequencies are where the count of negative pivots (riccati.py) jumps: the real axis is
-divided until every jump is known to rounding. So repeated frequencies, motions that nothing holds (0) and those that
-fall over (negative squares) are all found, as often as they occur. Complex eigenvalues of damped models start from the
-modes of the pieces' series to s^2, with all dampers, and are made exact on the Riccati sweep."""
+The squares of the frequencies are where the count of negative pivots (riccati.py) jumps: the real axis is divided until
+every jump lies in an interval of its own, or several in one that is as narrow as can be; Rayleigh's quotient of the
+shapes there gives the last digits. So repeated frequencies, motions that nothing holds (0) and those that fall over
+(negative squares) are all found, as often as they occur."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SimulationError
 from pliant.linear.transfer_matrix.beam_elements import piece_stiffness
 from pliant.linear.transfer_matrix.chain import WORLD, Chain
 from pliant.linear.transfer_matrix.riccati import TINY, Loads, Motion, Numbers, Sweep, in_world, lumped
@@ -29,10 +27,6 @@ PASSES = ((1e-4, 1e-6), (1e-6, 3e-8))  # squares this close have their shapes fo
 CLUSTER, SHIFT = PASSES[-1]
 ITERATIONS = 4  # of inverse iteration
 BESIDE_ZERO = 1e-6  # of the lowest square: where motions that nothing holds are looked for
-REACH, MIN_DENSE = 8.0, 120  # times the highest frequency, and how many: modes that start damped ones
-MAX_NEWTON = 40
-REAL = 1e-12  # relative, of imaginary parts that are rounding
-DRIFT = 0.1  # relative, by which Newton's method may move from its start
 
 Chains = Callable[[float], Chain]  # for frequencies up to [rad/s]
 
@@ -58,7 +52,7 @@ def natural_squares(chains: Chains, count: int | None, below: float, noise: floa
         total = chains(0.0).n_coordinates
         count = count if total is None else min(count, total)
         while count_below(chains, np.array([high]))[0] < count and high < LAST:
-            high *= 16.0
+            high *= 64.0
     zero = max(noise, ROUNDING * high)
     low = -zero
     while count_below(chains, np.array([low]))[0] > 0:
@@ -110,7 +104,7 @@ def polished(chain: Chain, squares: Array, zero: float) -> Array:
             if abs(squares[group[0]]) <= zero:
                 continue
             s2, s = np.array([-at]), np.zeros(1)
-            left, mass = (_power(chain, motion, forces_of(chain, motion, blocks(chain, s2, s))) for blocks in BLOCKS)
+            left, mass = (power(chain, motion, forces_of(chain, motion, blocks(chain, s2, s))) for blocks in BLOCKS)
             found = at + np.sort(_generalised(left[0], mass[0]))
             is_near = np.abs(found - squares[group]) <= 3.0 * WIDTH * np.abs(squares[group])
             new[group] = np.where(is_near, found, squares[group])
@@ -127,10 +121,10 @@ def _generalised(A: Array, M: Array) -> Array:
 
 def shapes(chain: Chain, squares: Array, zero: float) -> Motion:
     """x and e of undamped modes, one column per square, orthogonal in the kinetic energy, which is 1/2 s^2 of each."""
-    return _joined(chain, [motion for _, motion, _ in _grouped_shapes(chain, squares, zero, *PASSES[-1])])
+    return joined(chain, [motion for _, motion, _ in _grouped_shapes(chain, squares, zero, *PASSES[-1])])
 
 
-def _joined(chain: Chain, parts: list[Motion]) -> Motion:
+def joined(chain: Chain, parts: list[Motion]) -> Motion:
     """Columns of all parts."""
     return Motion(
         [np.concatenate([part.x[k][0] for part in parts], axis=1) for k in range(len(chain.stations))],
@@ -152,12 +146,12 @@ def _grouped_shapes(
     found: dict[int, Motion] = {}
     for size in {len(group) for group in groups}:
         chosen = [k for k, group in enumerate(groups) if len(group) == size]
-        motion = _group_shapes(chain, np.array([beside[k] for k in chosen]), size)
+        motion = group_shapes(chain, np.array([beside[k] for k in chosen]), size)
         found |= {k: motion.at(np.array([row])) for row, k in enumerate(chosen)}
     return [(groups[k], found[k], beside[k]) for k in range(len(groups))]
 
 
-def _random_loads(chain: Chain, n: int) -> Loads:
+def random_loads(chain: Chain, n: int) -> Loads:
     rng = np.random.default_rng(0)
     return Loads(
         n,
@@ -173,14 +167,14 @@ def _clusters(squares: Array, zero: float) -> list[NDArray[np.int64]]:
     return np.split(np.arange(len(squares)), np.flatnonzero(apart) + 1) if len(squares) else []
 
 
-def _group_shapes(chain: Chain, squares: Array, n: int) -> Motion:
+def group_shapes(chain: Chain, squares: Array, n: int) -> Motion:
     """n shapes for each square, of those whose squares are next to it."""
     s2, s = -squares, np.zeros(len(squares))
-    loads = _random_loads(chain, n)
+    loads = random_loads(chain, n)
     mass = inertia(chain, s2, s)
     for _ in range(ITERATIONS):
         motion = Sweep(chain, s2, s, loads, counts=True).motion()
-        gram = _power(chain, motion, forces_of(chain, motion, mass))
+        gram = power(chain, motion, forces_of(chain, motion, mass))
         values, V = np.linalg.eigh(0.5 * (gram + np.swapaxes(gram, 1, 2)))
         motion = motion.times(V / np.sqrt(np.maximum(values, TINY))[:, None, :])
         loads = forces_of(chain, motion, mass)
@@ -227,195 +221,9 @@ def forces_of(chain: Chain, motion: Motion, blocks: Blocks) -> Loads:
     return Loads(n, at, on, {})
 
 
-def _power(chain: Chain, motion: Motion, loads: Loads) -> Numbers:
+def power(chain: Chain, motion: Motion, loads: Loads) -> Numbers:
     """(frequencies, columns, columns): motion times loads."""
     total = sum(np.swapaxes(motion.x[k], -1, -2) @ loads.at_stations[k] for k in range(len(chain.stations)))
     return np.asarray(
         total + sum(np.swapaxes(motion.e[k], -1, -2) @ loads.on_joints[k] for k in range(len(chain.stations)))
     )
-
-
-# --- damped ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Assembled:
-    """M, C, K of all free coordinates e, pieces of beams by their series to s^2."""
-
-    M: Array
-    C: Array
-    K: Array
-    columns: list[NDArray[np.int64]]  # of every station's free e
-
-
-def assemble(chain: Chain) -> Assembled:
-    """Dense matrices: displacements of all stations per coordinate, times their blocks."""
-    none = np.zeros(1)
-    still = [in_world(piece_stiffness(piece, none, none), turn)[0] for piece, turn in chain.pieces]
-    mass = inertia(chain, none, none)
-    places = np.cumsum([0, *(len(one.free) for one in chain.stations)])
-    n = int(places[-1])
-    columns = [np.arange(places[k], places[k + 1]) for k in range(len(chain.stations))]
-    M, C, K = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
-    rows: list[Array] = []
-    for k, one in enumerate(chain.stations):
-        at = np.zeros((6, n)) if one.parent == WORLD else rows[one.parent]
-        own = np.zeros((one.n, n))
-        own[one.free, columns[k]] = 1.0
-        rows.append(one.X @ at + one.G @ own)
-        both = np.concatenate([at, own])
-        static = one.K + (still[one.piece] if one.piece >= 0 else 0.0)
-        damping = one.C
-        if one.piece >= 0:
-            damping = damping + chain.pieces[one.piece][0].stiffness_time * still[one.piece]
-        joining = np.asarray(mass[1][k])
-        M += both.T @ (joining[0] if joining.ndim == 3 else joining) @ both + rows[k].T @ one.own_M @ rows[k]
-        K += both.T @ static @ both + rows[k].T @ one.own_K @ rows[k]
-        if np.any(damping):
-            C += both.T @ damping @ both
-    return Assembled(M, C, K, columns)
-
-
-def damped_eigenvalues(chains: Chains, squares: Array, count: int | None, below: float, zero: float) -> Complexes:
-    """By rising size, one of a conjugate pair; squares: of the undamped frequencies."""
-    fastest = below if count is None else float(np.sqrt(np.max(np.abs(squares), initial=zero)))
-    n_zero = int(np.sum(squares == 0.0))
-    for _ in range(4):
-        chain = chains(fastest)
-        start, vectors, parts = _start(chain, n_zero, fastest)
-        chosen = np.abs(start) <= below * (1.0 + DRIFT) if count is None else np.arange(len(start)) < count - n_zero
-        values = _newton(chain, start[chosen], vectors[:, chosen], parts)
-        drift = np.abs(values - start[chosen]) / np.maximum(np.abs(values), 1e-300)
-        if np.all(drift <= DRIFT):
-            break
-        fastest *= 2.0
-    else:
-        raise SimulationError(
-            f"transfer: Newton's method did not reach eigenvalue {start[chosen][np.argmax(drift)]:.4g} 1/s from its "
-            "start; ask for fewer modes, or pliant.modes(model)"
-        )
-    values = values[np.argsort(np.abs(values), kind="stable")]
-    found = np.concatenate([np.zeros(n_zero, complex), values])
-    return found[np.abs(found) <= below] if count is None else found[:count]
-
-
-def damped_shapes(chain: Chain, values: Complexes) -> Motion:
-    """x and e of the modes, one column per eigenvalue."""
-    n_zero = int(np.sum(values == 0.0))
-    lowest = float(np.min(np.abs(values[n_zero:]) ** 2, initial=1.0))
-    parts = [_group_shapes(chain, np.array([-BESIDE_ZERO * lowest]), n_zero)] if n_zero else []
-    for group in _complex_clusters(values[n_zero:]):
-        at = complex(np.mean(values[n_zero:][group])) * (1.0 + SHIFT)
-        parts.append(_damped_group(chain, at, len(group)))
-    return _joined(chain, parts)
-
-
-def _complex_clusters(values: Complexes) -> list[list[int]]:
-    """Numbers of eigenvalues that are alike; they stand next to each other but for others of the same size."""
-    groups: list[list[int]] = []
-    for k, value in enumerate(values):
-        if groups and abs(values[groups[-1][0]] - value) <= CLUSTER * abs(value):
-            groups[-1].append(k)
-        else:
-            groups.append([k])
-    return groups
-
-
-def _damped_group(chain: Chain, s: complex, n: int) -> Motion:
-    """n shapes whose eigenvalues are next to s."""
-    at = np.array([s])
-    loads = _random_loads(chain, n)
-    for _ in range(ITERATIONS):
-        motion = Sweep(chain, at * at, at, loads).motion()
-        whole = np.concatenate([np.concatenate([x[0] for x in motion.x]), *(e[0] for e in motion.e)])
-        turn = np.linalg.inv(np.linalg.qr(whole, mode="r"))
-        motion = motion.times(turn)
-        loads = forces_of(chain, motion, _slope(chain, at))
-    return motion
-
-
-def _start(chain: Chain, n_zero: int, fastest: float) -> tuple[Complexes, Complexes, Assembled]:
-    """Eigenvalues but zeros, by rising size, with imag >= 0, and their vectors: all dampers, series to s^2."""
-    from scipy.linalg import eig, eigh
-
-    parts = assemble(chain)
-    size = abs(np.trace(parts.K)) / max(np.trace(parts.M), 1e-300)
-    # inertia over stiffness, which is made positive: slow motions first, coordinates without inertia have 0
-    shift = 1e-3 * size + fastest**2
-    shares, X = eigh(parts.M, parts.K + shift * parts.M)
-    order = np.argsort(-shares)
-    has_part = shares[order] > 1e-13 * shares.max(initial=0.0)
-    is_slow = 1.0 / np.maximum(shares[order], 1e-300) < shift + (REACH * fastest) ** 2
-    X = X[:, order[has_part & (is_slow | (np.arange(len(order)) < MIN_DENSE))]]
-    M, C, K = (X.T @ A @ X for A in (parts.M, parts.C, parts.K))
-    k = len(M)
-    inverse = np.linalg.inv(M)
-    A = np.zeros((2 * k, 2 * k))
-    A[:k, k:], A[k:, :k], A[k:, k:] = np.eye(k), -inverse @ K, -inverse @ C
-    values, vectors = eig(A)
-    keep = np.flatnonzero(values.imag >= 0.0)
-    keep = keep[np.argsort(np.abs(values[keep]), kind="stable")]
-    if n_zero:
-        # motions that nothing holds have one zero, or two that rounding has parted
-        rest = np.sort(np.abs(values))[2 * n_zero :]
-        floor = 1e-4 * min(rest[0] if len(rest) else fastest, fastest)
-        keep = keep[np.abs(values[keep]) > floor]
-    return values[keep].astype(complex), (X @ vectors[:k, keep]).astype(complex), parts
-
-
-def _newton(chain: Chain, start: Complexes, vectors: Complexes, parts: Assembled) -> Complexes:
-    """Eigenvalues of the exact sweep next to the start."""
-    n = len(start)
-    s = start.copy()
-    motion = _moved(chain, vectors, parts)
-    for _ in range(MAX_NEWTON):
-        if not n:
-            break
-        loads = forces_of(chain, motion, _slope(chain, s))
-        try:
-            new = Sweep(chain, s * s, s, loads).motion()
-        except np.linalg.LinAlgError:
-            break  # at an eigenvalue to the last digit
-        mass = _power(chain, motion, loads)[:, 0, 0]
-        ratio = _power(chain, new, loads)[:, 0, 0]
-        step = mass / ratio
-        s = s - step
-        size = np.max([np.abs(x).max(axis=(1, 2)) for x in (*new.x, *new.e) if x.shape[1]], axis=0)
-        motion = Motion([x / size[:, None, None] for x in new.x], [e / size[:, None, None] for e in new.e])
-        if np.all(np.abs(step) <= 1e-14 * np.abs(s)):
-            break
-    return np.asarray(np.where(np.abs(s.imag) <= REAL * np.abs(s), s.real, s), complex)
-
-
-def _moved(chain: Chain, vectors: Complexes, parts: Assembled) -> Motion:
-    """x and e of coordinates, (eigenvalues, .., 1)."""
-    x: list[Numbers] = []
-    e: list[Numbers] = []
-    n = vectors.shape[1]
-    for k, one in enumerate(chain.stations):
-        at = np.zeros((n, 6, 1)) if one.parent == WORLD else x[one.parent]
-        own = np.zeros((n, one.n, 1), complex)
-        own[:, one.free, 0] = vectors[parts.columns[k]].T
-        e.append(own)
-        x.append(one.X @ at + one.G @ own)
-    return Motion(x, e)
-
-
-def _slope(chain: Chain, s: Complexes) -> Blocks:
-    """d/ds of all forces."""
-    h = 1e-5 * np.maximum(np.abs(s), 1e-300)
-    ahead, behind = s + h, s - h
-    pieces = [
-        in_world(
-            (piece_stiffness(piece, ahead**2, ahead) - piece_stiffness(piece, behind**2, behind))
-            / (2.0 * h)[:, None, None],
-            turn,
-        )
-        for piece, turn in chain.pieces
-    ]
-    own = [2.0 * s[:, None, None] * one.own_M for one in chain.stations]
-    joining = [
-        one.C + 2.0 * s[:, None, None] * one.M + (pieces[one.piece] if one.piece >= 0 else 0.0)
-        for one in chain.stations
-    ]
-    return own, joining

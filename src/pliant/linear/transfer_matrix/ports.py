@@ -142,14 +142,16 @@ def _frames(model: Model) -> list[str]:
 # --- outputs ---------------------------------------------------------------------------------------------------------
 
 
+def usual_outputs(model: Model) -> list[str]:
+    """The model's outputs, else all coordinates of joints, else the deflection of every body."""
+    readable = [one.name for one in model.outputs if one.quantity in READ]
+    return readable or list(joint_names(model)) or [f"{body.name}.y" for body in model.bodies]
+
+
 def find_outputs(chain: Chain, names: str | Iterable[str] | None) -> tuple[Reading, ...]:
     """What is read off by name, or a message; default: the model's outputs, else all coordinates of joints."""
     model = chain.model
-    if names is None:
-        readable = [one.name for one in model.outputs if one.quantity in READ]
-        chosen = tuple(readable) or tuple(joint_names(model)) or tuple(f"{body.name}.y" for body in model.bodies)
-    else:
-        chosen = as_names(names, "outputs")
+    chosen = usual_outputs(model) if names is None else as_names(names, "outputs")
     return tuple(one for name in chosen for one in _readings(chain, name))
 
 

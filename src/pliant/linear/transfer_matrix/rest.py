@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.engine.arguments import as_state
 from pliant.engine.prepared import prepare
 from pliant.errors import ModelError, SimulationError
-from pliant.linear.transfer_matrix.chain import Chain
+from pliant.linear.transfer_matrix.chain import Chain, division
 from pliant.linear.transfer_matrix.joint_motions import place
 from pliant.linear.transfer_matrix.static_forces import Force, Rest
 from pliant.model.flexible import Beam, TaperedSection
@@ -152,7 +152,7 @@ def _nearby(model: Model, start: Array) -> Array:
 
 def _left(model: Model, rest: Rest) -> tuple[str, float] | None:
     """The free joint that a force is left at, and the force."""
-    chain = Chain(model, rest, 0.0)
+    chain = Chain(model, rest, division(model, rest, 0.0))
     weight = sum(link.body.total_mass for link in model.links) * float(np.linalg.norm(model.gravity))
     largest = max([weight * max(model_size(model), 1.0), *(part for _, _, part in chain.residuals)], default=0.0)
     worst = max(chain.residuals, key=lambda row: abs(row[1]), default=("", 0.0, 0.0))

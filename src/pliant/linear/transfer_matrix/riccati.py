@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Numbers = NDArray[Any]  # real or complex
 
 EPS, TINY = float(np.finfo(float).eps), 1e-300
-REFINED = 1e-12  # of the forces at a joint: more left than this is solved for again
+REFINED = 1e-11  # of the forces at a joint: more left than this is solved for again
 ASIDE = 1e-7  # relative, of the frequency whose pivots do that
 MAX_REFINEMENTS = 8
 
@@ -103,11 +103,11 @@ class Sweep:
         self.chain, self.s2, self.s = chain, s2, s
         self.count = np.zeros(len(s2), np.int64)  # of negative pivots
         self.loads = loads
-        n, kind = len(chain.stations), np.result_type(s2, s)
+        n = len(chain.stations)
         m = loads.n if loads else 0
         self._pieces = [in_world(piece_stiffness(piece, s2, s), turn) for piece, turn in chain.pieces]
         self.Z = [self._own(k) for k in range(n)]
-        self.p = [np.zeros((len(s2), 6, m), kind) for _ in range(n)]
+        self.p: list[Numbers] = [np.zeros((len(s2), 6, m)) for _ in range(n)]  # complex from the first damper on
         self.H: list[Numbers] = [np.zeros((0,))] * n
         self.E: list[Numbers] = [np.zeros((0,))] * n
         if loads:
@@ -132,7 +132,7 @@ class Sweep:
         Q = self._joining(one) + Tt @ (self.Z[k] @ T)
         right = Tt @ self.p[k] if m else np.zeros((F, 6 + one.n, 0))
         if self.loads and k in self.loads.on_joints:
-            right[:, 6:] += self.loads.on_joints[k]
+            right = np.concatenate([right[:, :6], right[:, 6:] + self.loads.on_joints[k]], axis=1)
         if len(one.held):
             held = 6 + one.held
             if self.loads and k in self.loads.motions:

@@ -85,7 +85,7 @@ def _colour(result: Recording, beam: Beam, t: Array, some: Array, arrays: Arrays
             times = t[some]
             values = result.along(beam.name, "strain", times)[1][..., 4]
         else:
-            times, values = t, result.bending_moment(beam.name, t)
+            times, values = t, np.linalg.norm(result.bending_moment(beam.name, t)[1], axis=-1)
     except ModelError:
         return None
     if not np.all(np.isfinite(values)):

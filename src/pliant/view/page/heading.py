@@ -98,7 +98,7 @@ def _mobility(result: Recording) -> int:
 
 
 def _facts(result: Recording) -> str:
-    end = readable(float(result.t[-1])) + " s" if len(result.t) else "nothing"
+    end = readable(float(result.t[-1] - result.t[0])) + " s" if len(result.t) else "nothing"
     facts = [
         ("simulated", end),
         ("energy residual", readable(result.audit.get("energy_residual", float("nan")), 2)),

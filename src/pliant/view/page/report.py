@@ -102,11 +102,15 @@ def write_report(
         "enlarge": enlarge,
         "title": heading,
     }
-    _write(Path(path), heading, content, data, plotly)
+    write_whole(Path(path), _whole_page(Path(path), heading, content, data, plotly))
 
 
-def write_findings(
-    path: str | Path,
+def write_findings(path: str | Path, findings: Sequence[Finding], **contents: Any) -> None:
+    """Write a page of findings alone; contents: as of findings_page."""
+    write_whole(Path(path), findings_page(findings, path=Path(path), **contents))
+
+
+def findings_page(
     findings: Sequence[Finding],
     *,
     title: str,
@@ -115,10 +119,12 @@ def write_findings(
     setting_table: Mapping[str, SettingInfo],
     films: Mapping[str, Recording] | None = None,
     plotly: Path | None = None,
-) -> None:
-    """Write a page of findings alone: many small runs, none of them worth a report of its own.
+    path: Path | None = None,
+) -> str:
+    """A page of findings alone: many small runs, none of them worth a report of its own.
 
-    films: motions to be played above the findings, by label. plotly: as in write_report."""
+    films: motions to be played beside the first finding, by label. plotly: as in write_report, with the path of
+    the page."""
     arrays, book = Arrays(), ChartBook()
     head = f'<header>\n<h1>{escape(title)}</h1>\n<p class="lead">{escape(description)}</p>\n</header>'
     given = [setting_row(name, value, setting_table.get(name)) for name, value in settings.items()]
@@ -126,10 +132,12 @@ def write_findings(
         {"label": label, "mark": "", "film": film(run, arrays, FILM_ROOM // len(films or ()))}
         for label, run in (films or {}).items()
     ]
-    sections = "\n".join(finding_section(each, book) for each in findings)
-    content = [head, _stage(sections, True, "stage even") if runs else sections, settings_section(given)]
+    sections = [finding_section(each, book) for each in findings]
+    if runs:
+        sections[:1] = [_stage("".join(sections[:1]), True, "stage even")]
+    content = [head, *sections, settings_section(given)]
     data = {"runs": runs, "choice": "Show", "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
-    _write(Path(path), title, content, data, plotly)
+    return _whole_page(path, title, content, data, plotly)
 
 
 def _stage(charts: str, has_film: bool, css: str = "stage") -> str:
@@ -157,10 +165,12 @@ def check_shared_script(path: Path) -> None:
         raise ModelError(f"plotly {path}: this file is there, and no plotly.js; name another")
 
 
-def _write(path: Path, title: str, content: Sequence[str], data: Mapping[str, Any], plotly: Path | None) -> None:
-    """The page, and beside it the script of charts where pages share one and it is missing."""
+def _whole_page(
+    path: Path | None, title: str, content: Sequence[str], data: Mapping[str, Any], plotly: Path | None
+) -> str:
+    """The page with its scripts; where pages share the script of charts and it is missing, it is written."""
     source, script = "'unsafe-inline'", ""
-    if data["charts"] and plotly is not None:
+    if data["charts"] and plotly is not None and path is not None:
         check_shared_script(plotly)
         if not plotly.is_file() or plotly.read_text(encoding="utf-8") != plotly_script():
             write_whole(plotly, plotly_script())
@@ -169,7 +179,7 @@ def _write(path: Path, title: str, content: Sequence[str], data: Mapping[str, An
     elif data["charts"]:
         inside = plotly_script().replace("</script", "<\\/script")
         script = f"<script>{inside}</script>\n"
-    write_whole(path, _page(title, "\n".join(part for part in content if part), data, source, script))
+    return _page(title, "\n".join(part for part in content if part), data, source, script)
 
 
 def _page(title: str, content: str, data: Mapping[str, Any], source: str, plotly: str) -> str:
