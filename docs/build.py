@@ -28,10 +28,14 @@ import numpy as np
 
 import pliant
 from pliant.cases.case import all_cases
+from pliant.lab import integrators
 from pliant.lab.agreement import TIGHT, agreement
 from pliant.lab.bounce import BOUNCE, CLOSE, SHOWN
 from pliant.lab.contact import contact_lab, resolve, write_contact_lab
 from pliant.lab.experiment import perform
+from pliant.lab.integrator_methods import chosen_methods
+from pliant.lab.oscillator import SHOWN as AT_OMEGA_H
+from pliant.lab.oscillator import SLOWEST, measured, measured_limit
 from pliant.lab.rod_hits import ROD_HITS
 from pliant.view.picture.robot import write_picture
 
@@ -159,6 +163,21 @@ def radau_steps() -> str:
     )
 
 
+def integrator_table() -> str:
+    """Second-order methods as `pliant lab integrators` measures them."""
+    rows = ["| method | stable up to omega h | damping | period error |", "|---|---|---|---|"]
+    grid = np.geomspace(SLOWEST, 100.0, 12)
+    settings = integrators.resolve({"models": "chain"})
+    for label, method in chosen_methods(settings).items():
+        if method.kind == "second-order" and label != "proposed printed":
+            limit = measured_limit(method, {float(wh): measured(method, float(wh)) for wh in grid})
+            words = {0.0: "never", np.inf: "always"}.get(limit, f"{limit:.2f}")
+            at = measured(method, AT_OMEGA_H)
+            cells = (f"`{label}`", words, *(f"{100.0 * each + 0.0:.2f} %" for each in (at.damping, at.period_error)))
+            rows.append(f"| {' | '.join(cells)} |".replace("-0.00", "0.00"))
+    return "\n".join(rows) + "\n"
+
+
 # --- docs/formulations.md -----------------------------------------------------------------------------------------
 
 
@@ -203,6 +222,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "contact-times": contact_times,
     "oblique-hits": oblique_hits,
     "radau-steps": radau_steps,
+    "integrators": integrator_table,
     "agreement": agreement_table,
 }
 

@@ -5,7 +5,7 @@ from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
-from pliant.result import Result as Result
+from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,
     ModelError as ModelError,
@@ -48,6 +48,7 @@ from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
     PD as PD,
     PID as PID,
+    ComputedTorque as ComputedTorque,
     LinearController as LinearController,
     StateFeedback as StateFeedback,
 )
@@ -88,6 +89,7 @@ from pliant.model.rigid_twin import rigid_twin as rigid_twin
 from pliant.model.flexible_links import make_flexible as make_flexible, FlexibleLink as FlexibleLink
 from pliant.model.joints import Joint as Joint, Limit as Limit
 from pliant.model.denavit_hartenberg import DenavitHartenberg as DenavitHartenberg, DHRow as DHRow
+from pliant.model.segmented_beams import SegmentedBeam as SegmentedBeam, segmented_beam as segmented_beam
 from pliant.model.transmissions import Transmission as Transmission, TorqueTable as TorqueTable
 from pliant.model.contacts import Contact as Contact, Plane as Plane
 from pliant.model.normal_laws import (
@@ -140,6 +142,10 @@ from pliant.methods.integrators import (
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
     Newmark as Newmark,
+    FoxEuler as FoxEuler,
+    Wilson as Wilson,
+    Houbolt as Houbolt,
+    Proposed as Proposed,
     AutoIntegrator as AutoIntegrator,
 )
 from pliant.methods.closures import (

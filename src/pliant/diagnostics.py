@@ -41,6 +41,12 @@ def diagnose(
 
 def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool) -> Iterator[Diagnostic]:
     yield from _balances(audit, settings)
+    if settings.get("version") == "printed":
+        yield Diagnostic(
+            WRONG,
+            "the integrator is proposed as the thesis prints it, which is inconsistent: shorter steps do not lead to "
+            "the motion of the model; it is for reproduction only, take version = 'consistent'",
+        )
     if not audit.get("friction_drive", 0.0) <= DRIVEN:
         yield Diagnostic(
             WRONG,

@@ -50,7 +50,7 @@ ADVICE = {
     "SINGULAR": "body {who!r}: the inertia its joint feels is not positive; give it, or what it carries, mass and "
     "inertia in every direction its joint frees",
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "
-    'give coupling = "high-order", a stiffer section, damping, or less force',
+    "give {more}a stiffer section, damping, less force, or, with fixed steps, shorter ones",
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
     "causes it, or, with fixed steps, take shorter ones",
@@ -58,11 +58,12 @@ ADVICE = {
     "bounds that differ by many powers of ten, or take a law without sticking (tanh, lugre)",
     "EVENT_MISSED": "an event was passed without being noticed ({who}), so what follows would be wrong; give a shorter "
     "max_step or a smaller rtol",
+    "GROWN": "the motion has grown far beyond the energy that there was or that works have brought: {who}",
     "INTERRUPTED": "by Ctrl-C",
 }
 
 
-def failure_advice(status: IntEnum, t: float, who: str) -> str:
-    """One sentence: when, what, what to try."""
-    advice = ADVICE[status.name].format(who=who)
+def failure_advice(status: IntEnum, t: float, who: str, more: str = "") -> str:
+    """One sentence: when, what, what to try. more: what may be tried besides, with the settings in force."""
+    advice = ADVICE[status.name].format(who=who, more=more)
     return f"at t = {t:.9g} s: {advice}" if advice else ""

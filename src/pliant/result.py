@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     import xarray
 
 
+def load_result(path: str | Path) -> Result:
+    """The Result in a file that save, or a run of the command (result.nc), has written: at(t), charts and pages as on
+    the day it was made, and simulate(..., start=result) goes on from its end. Functions of Python controllers do not
+    travel: their commands do."""
+    from pliant.io.result_file import read_result
+
+    return Result(**read_result(as_path(path)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Recording):
     """One run: t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
@@ -38,7 +47,7 @@ class Result(Recording):
         return dataset.set_coords(labels)
 
     def save(self, path: str | Path) -> None:
-        """Write a NetCDF file (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
+        """Write a NetCDF file, for load_result (readable by xarray.open_dataset(path, engine="h5netcdf"))."""
         from pliant.io.result_file import save_result
 
         save_result(self, as_path(path))
@@ -94,11 +103,18 @@ class Result(Recording):
         )
 
     def report(
-        self, path: str | Path = "report.html", *, title: str = "", t: float | None = None, magnify: float = 1.0
+        self,
+        path: str | Path = "report.html",
+        *,
+        title: str = "",
+        t: float | None = None,
+        magnify: float = 1.0,
+        plotly: str | Path | None = None,
     ) -> None:
         """Write the report page: the moving robot beside charts, contacts, events and checks, in one file that needs no
         network. t: where the film stands at first [s]; nothing said, it plays. magnify: factor on the deformation of
-        beams at first; the page has a slider."""
+        beams at first; the page has a slider. plotly: a file as "plotly.min.js" for the script of the charts, which
+        several pages can share (4.8 MB less each); written where it is missing, and to be moved with them."""
         from pliant.view.page.report import write_report
 
         as_name(title, "title", "give a text")
@@ -108,7 +124,8 @@ class Result(Recording):
                 f"t = {moment:g} s lies outside the run, {self.t[0]:g} ... {self.t[-1]:g} s; give a time in it"
             )
         enlarge = as_number(magnify, "magnify", NOT_NEGATIVE)
-        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge)
+        shared = None if plotly is None else as_path(plotly)
+        write_report(self, as_path(path), title=title, moment=moment, enlarge=enlarge, plotly=shared)
 
     def to_pandas(self, form: str = "wide") -> pandas.DataFrame:
         """Everything over time as a table. "wide": a column per quantity, time as index, units in attrs["units"];
@@ -140,5 +157,10 @@ class Result(Recording):
         residual = self.audit.get("energy_residual", float("nan"))
         return (
             f"<Result of {self.model.name!r}: {self.status} at {end}, {len(self.t)} rows, "
-            f"energy residual {residual:.1e}{'' if self.is_ok else ', ' + self.reason}>"
+            f"energy residual {residual:.1e}{counted(self.warnings)}{'' if self.is_ok else ', ' + self.reason}>"
         )
+
+
+def counted(warnings: Sequence[str]) -> str:
+    """', 1 warning', or nothing."""
+    return f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""

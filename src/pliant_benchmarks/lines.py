@@ -23,6 +23,7 @@ from pliant_benchmarks.springs import springs
 from pliant_benchmarks.startup import startup
 from pliant_benchmarks.stiff import stiff
 from pliant_benchmarks.sweeps import sweep
+from pliant_benchmarks.transfer import transfer_cost, transfer_runs
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,18 @@ LINES = (
         "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3",
         "SciPy + numpy / 100; reduced .1",
         springs,
+    ),
+    Line(
+        "transfer_cost",
+        "discrete-time transfer matrices, per element and step, n = 10 .. 10000",
+        "linear <= .012 pin7, nonlinear <= .045 pin7, flat within 30 %",
+        transfer_cost,
+    ),
+    Line(
+        "transfer_runs",
+        "a beam of 10 and 40 segments slewed, 1 s, angles to 1e-4: four ways",
+        "none: how many times transfer matrices' time the others take",
+        transfer_runs,
     ),
     Line("sweep", "4000 runs of chain 3, 1 s, rtol 1e-6, in one call", ">= 5000 runs/s; two: 1.8x", sweep),
     Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),

@@ -554,7 +554,7 @@ REFUSED = {
     "mode twice": (lambda: Bending((1, 1)), ["modes: [1, 1]", "each once"]),
     "torsion twice": (lambda: plain(torsion=(2, 2)), ["torsion: [2, 2]", "each once"]),
     "no bending": (lambda: plain(bending_y="two"), ["bending_y", "give a Bending"]),
-    "no such pair": (lambda: Bending(1, "cx"), ["ends", '"cx" is not known', "ss, cc"]),
+    "no such pair": (lambda: Bending(1, "cx"), ["ends", "c clamped, s supported, f free", "ss, cc"]),
     "tip held": (lambda: Bending(1, "cc", normalise="tip"), ["hold the tip", 'normalise = "max"']),
     "tip mass held": (lambda: Bending(1, "cs", tip_mass=1.0), ["tip_mass does nothing"]),
     "tip inertia clamped": (lambda: Bending(1, "cc", tip_inertia=1.0), ["tip_inertia does nothing"]),

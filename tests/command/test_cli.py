@@ -62,7 +62,8 @@ def test_case_reaches_its_expected_figures(case):
     import pliant
 
     row = all_cases()[case]
-    figures = row.figures(pliant.simulate(row.build(row.resolve({})), **row.run))
+    settings = row.resolve({})
+    figures = row.figures_of(settings, pliant.simulate(row.build(settings), **row.run))
     for key, figure in row.figure_table.items():
         if figure.expected is not None:
             assert figures[key] == pytest.approx(figure.expected, abs=figure.tolerance), key

@@ -34,6 +34,8 @@ class Use(NamedTuple):
 
 
 RUN_FILES = ("report.html", "result.nc", "summary.json")
+INTEGRATORS = ("--set", "methods=rk4", "--set", "models=chain", "--set", "points=3", "--set", "periods=2")
+INTEGRATOR_FILES = ("report.html", "spectra.svg", "summary.json")
 LAB_FILES = ("report.html", "restitution.svg", "summary.json")
 USES = (
     Use(("--version",), (f"pliant {pliant.__version__}",)),
@@ -56,6 +58,11 @@ USES = (
         ("written: a.csv, b.mat, c.gif",),
         ("a.csv", "b.mat", "c.gif", *(f"here/{name}" for name in RUN_FILES)),
     ),
+    Use(
+        ("run", "two-link-arm", *SHORT, "--out", "here", "--plotly", "shared/plotly.min.js", "-q"),
+        (),
+        ("shared/plotly.min.js", *(f"here/{name}" for name in RUN_FILES)),
+    ),
     Use(("new", "--help"), ("--kind", "FILE")),
     Use(("new", "-h"), ("--kind",)),
     Use(("new",), ("written: robot.toml",), ("robot.toml",)),
@@ -74,7 +81,7 @@ USES = (
     Use(("modes", "--set", "modes=2", "--out", "deep/here"), ("inner nodes",), ("deep/here/modes.svg",)),
     Use(("modes",), ("keys for --set: ends,",), ("pliant-out/modes/modes.svg",)),
     Use(
-        ("modes", "two-link-arm", "--time", "0.5", "--trust"),
+        ("modes", "two-link-arm", "--time", "0.5", "--trust", "--no-controllers"),
         ("what moves", "modes.html"),
         ("pliant-out/modes-two-link-arm/modes.html", "pliant-out/modes-two-link-arm/modes.json"),
     ),
@@ -108,6 +115,23 @@ USES = (
     ),
     Use(("lab", "contact", *LAB, "--out", "here", "--quiet"), (), tuple(f"here/{name}" for name in LAB_FILES)),
     Use(("lab", "contact", *LAB, "--out", "here", "-q"), (), tuple(f"here/{name}" for name in LAB_FILES)),
+    Use(("lab", "integrators", "--help"), ("--set", "--out", "--quiet")),
+    Use(("lab", "integrators", "-h"), ("--set", "--out", "--quiet")),
+    Use(
+        ("lab", "integrators", *INTEGRATORS),
+        ("What to take", "written: pliant-out/lab-integrators/report.html"),
+        tuple(f"pliant-out/lab-integrators/{name}" for name in INTEGRATOR_FILES),
+    ),
+    Use(
+        ("lab", "integrators", *INTEGRATORS, "--out", "here", "--quiet"),
+        (),
+        tuple(f"here/{name}" for name in INTEGRATOR_FILES),
+    ),
+    Use(
+        ("lab", "integrators", *INTEGRATORS, "--out", "here", "-q"),
+        (),
+        tuple(f"here/{name}" for name in INTEGRATOR_FILES),
+    ),
     Use(("schema", "--help"), ("--out",)),
     Use(("schema", "-h"), ("--out",)),
     Use(("schema",), ('"properties"',)),
@@ -230,11 +254,13 @@ def test_the_help_of_every_command_names_its_options_in_words(small: Path) -> No
 SLIPS = [
     ((), "Commands:"),  # nothing asked for: what could be asked for
     (("lab",), "contact"),
+    (("lab", "integrators", "--set"), "'--set' requires an argument"),
     (("bogus",), "No such command 'bogus'"),
     (("lab", "bogus"), "No such command 'bogus'"),
     (("--bogus",), "No such option"),
     (("run",), "Missing argument 'CASE_OR_FILE'"),
     (("run", "two-link-arm", "--videos", "a.gif"), "No such option"),
+    (("run", "two-link-arm", "--plotly", "plotly"), "plotly plotly: no name of a script; name it .js"),
     (("run", "two-link-arm", "twice"), "unexpected extra argument"),
     (("run", "two-link-arm", "--out"), "'--out' requires an argument"),
     (("methods", "x"), "'x' is no method; pliant methods lists them all"),

@@ -95,7 +95,7 @@ def test_a_runge_kutta_method(package):
     package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", tableau)
     package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (BS23, ")
     package.before("methods/integrators.py", "INTEGRATORS:", sketch("class BS23(RungeKutta)"))
-    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (BS23, Dop853, ")
+    package.replace("methods/integrators.py", "] = (\n    Dop853,", "] = (\n    BS23,\n    Dop853,")
     cite(package, "bogacki1989")
     errors = package.run("""
 exact = simulate(pendulum, 0.2, rtol=1e-11).q[-1]
@@ -114,7 +114,7 @@ def test_another_integrator(package):
     package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", sketch("SEMI_IMPLICIT = _tableau"))
     package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (SEMI_IMPLICIT, ")
     package.before("methods/integrators.py", "INTEGRATORS:", sketch("class SemiImplicit(Integrator)"))
-    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (SemiImplicit, Dop853, ")
+    package.replace("methods/integrators.py", "] = (\n    Dop853,", "] = (\n    SemiImplicit,\n    Dop853,")
     cite(package, "hairer2006")
     errors = package.run("""
 exact = simulate(pendulum, 0.2, rtol=1e-11).q[-1]
@@ -129,7 +129,7 @@ def test_an_implicit_integrator(package):
     package.before("kernels/integrators/tableaus.py", "TABLEAUS = {", sketch("IMPLICIT_EULER = _implicit"))
     package.replace("kernels/integrators/tableaus.py", "for tableau in (", "for tableau in (IMPLICIT_EULER, ")
     package.before("methods/integrators.py", "INTEGRATORS:", sketch("class ImplicitEuler(Integrator)"))
-    package.replace("methods/integrators.py", "] = (Dop853, ", "] = (ImplicitEuler, Dop853, ")
+    package.replace("methods/integrators.py", "] = (\n    Dop853,", "] = (\n    ImplicitEuler,\n    Dop853,")
     errors = package.run("""
 from dataclasses import replace
 

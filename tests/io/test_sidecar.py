@@ -194,9 +194,9 @@ def test_a_mistake_is_told_with_the_name_of_the_sidecar(name: str, tmp_path: Pat
         sidecar(tmp_path, text)
 
 
-def test_a_model_file_without_robot_takes_no_settings(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"settings \(base\) are for robot files"):
-        pliant.load(EXAMPLES / "arm.toml", base="floating")
+def test_a_model_file_without_robot_takes_no_settings_of_robots() -> None:
+    with pytest.raises(ModelError, match="no key or parameter 'mimic'"):
+        pliant.load(EXAMPLES / "arm.toml", mimic="free")
 
 
 def test_the_command_line_reaches_the_settings_and_the_options(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ MISTAKES = [
     (
         "single brackets",
         'name = "arm"\n[bodies]\nname = "b"\n',
-        ["arm.toml: bodies: found a single table", "[[joints]]"],
+        ["arm.toml: bodies: found a single table", "[[bodies]]"],
     ),
     ("missing", 'name = "arm"\n', ["arm.toml: 'bodies' is missing"]),
     ("missing below", 'name = "arm"\n[[bodies]]\nmass = 1\n', ["arm.toml: bodies[0]: 'name' is missing"]),

@@ -1,6 +1,7 @@
 """Natural frequencies and modes: closed forms, spin, loops, free bodies, damping, the page."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,9 +134,63 @@ def test_frequencies_over_poses():
     # straight: [[1/3 + 1 + 1 + 1/3, 1/3 + 1/2], [.., 1/3]] x'' + 100 x = 0
     M = np.array([[1 / 3 + 1 + 1 + 1 / 3, 1 / 3 + 1 / 2], [1 / 3 + 1 / 2, 1 / 3]])
     assert found[0, 0, 0] == pytest.approx(10 / np.sqrt(np.linalg.eigvalsh(M)[-1]), rel=1e-10)
+    assert found[1, 2, 0] == pliant.modes(model, poses[1, 2], hold=True).frequencies[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert found[1, 2, 0] == pliant.modes(model, poses[1, 2]).frequencies[0]
+        as_it_is = pliant.modes(model, poses[1, 2]).frequencies[0]
+    assert pliant.frequencies(model, poses[1, 2], 1, hold=False)[0] == as_it_is
+
+
+def test_a_pose_that_is_held_vibrates_by_its_springs_alone():
+    """K x = w^2 M(q) x whatever the rest angles of linear springs; as it is, the pose would fly away from there."""
+    model = Model(
+        "arm", gravity=(0, 0, 0),
+        bodies=[Body("a", mass=1.0, shape=Rod(1.0)), Body("b", mass=1.0, shape=Rod(1.0))],
+        joints=[
+            Joint("s", "revolute", "a", stiffness=100.0),
+            Joint("e", "revolute", "b", parent=Frame("a", (1.0, 0, 0)), stiffness=40.0, rest=0.3),
+        ],
+    )  # fmt: skip
+    q = np.array([0.7, 1.9])
+    exact = np.sqrt(np.linalg.eigvals(np.linalg.solve(pliant.mass_matrix(model, q), np.diag([100.0, 40.0]))))
+    assert pliant.frequencies(model, q) == pytest.approx(np.sort(exact), rel=1e-10)
+    assert pliant.frequencies(model, q, hold=False) != pytest.approx(np.sort(exact), rel=1e-2)
+
+
+def test_beams_rest_in_a_pose_that_is_held():
+    """The same as with motors that give just these torques, at the equilibrium with them."""
+    beam = Beam("boom", 1.0, STEEL, Rectangle(0.02, 0.01), bending_y=Bending(2))
+    model = Model(
+        "arm", gravity=(0, -9.81, 0),
+        bodies=[beam, Body("tip", 2.0, inertia=(0.1, 0.1, 0.1))],
+        joints=[
+            Joint("s", "revolute", "boom", stiffness=300.0, q0=0.4),
+            Joint("w", "fixed", "tip", parent=Frame("boom", (1.0, 0, 0))),
+        ],
+    )  # fmt: skip
+    held = pliant.modes(model, [0.4, 0, 0], hold=True)
+    assert held.q[0] == 0.4
+    assert abs(held.q[1]) > 1e-3
+    torque = pliant.inverse_dynamics(model, held.q, np.zeros(3), np.zeros(3))
+    assert np.abs(torque[1:]).max() < 1e-9 * abs(torque[0])
+    driven = replace(model, joints=[replace(model.joints[0], motor=torque[0]), model.joints[1]])
+    assert held.frequencies == pytest.approx(pliant.modes(driven).frequencies, rel=1e-8)
+    with pytest.raises(pliant.ModelError, match="hold: no state to hold; give q"):
+        pliant.modes(model, hold=True)
+
+
+def test_a_film_of_a_mechanism_keeps_its_loops_closed():
+    driven = pliant.load("four-bar")
+    free = [replace(joint, motion=None, stiffness=50.0) if joint.motion else joint for joint in driven.joints]
+    model = replace(driven, joints=free)
+    found = pliant.modes(model, pliant.assemble(model)[0], hold=True)
+    q = found.motion(0, np.linspace(0, 6, 7), 0.3)
+    assert np.ptp(q, axis=0).max() > 0.3
+    for pose in q:
+        # assembly moves nothing: the loops are closed
+        assert np.allclose(pliant.assemble(model, pose)[0], pose, atol=1e-9)
+    # straight on, they would open by the square of the amplitude
+    assert np.abs(found.shapes[:, 0].real * 0.3 - (q[0] - found.q)).max() > 1e-3
 
 
 def test_a_mode_is_drawn_as_a_motion(tmp_path):

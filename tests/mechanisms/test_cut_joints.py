@@ -9,7 +9,7 @@ import pliant
 from cut_joints import Cut, flat, some_state, spatial
 from pliant.methods import FORMULATIONS
 
-RIGID = [row.name for row in FORMULATIONS if "acceleration" in row.supports]
+RIGID = [row.name for row in FORMULATIONS if "tree" in row.supports]
 FLEXIBLE = [row.name for row in FORMULATIONS if {"acceleration", "flexible bodies"} <= row.supports]
 KINDS = ["revolute", "prismatic", "spherical", "universal", "fixed"]
 FLAT_KINDS = ["revolute", "prismatic", "fixed"]

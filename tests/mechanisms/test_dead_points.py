@@ -59,6 +59,16 @@ def test_forty_four_bars_fall_through_their_dead_points_with_default_options():
     assert error < 1e-5
 
 
+@pytest.mark.parametrize("how", SOLVED, ids=["multipliers", "reduced", "baumgarte"])
+def test_forty_four_bars_take_no_more_steps_for_the_rounding_beside_their_dead_points(how):
+    """Rounding of many constraints that are solved together: steps that followed it were a hundred times as many."""
+    for speed in (6.3634, 9.003):
+        found, error = run_four_bars(40, speed, 0.5, **tight(1e-12, **how))
+        assert found.is_ok, found.reason
+        assert error < 1e-6
+        assert found.stats["steps"] < 100
+
+
 def test_virtual_springs_come_nearer_as_they_are_stiffer():
     how = {"closure": "springs", "integrator": "generalised_alpha", "step": 5e-4}
     off = [run_four_bars(2, 3.0, 1.0, closure_stiffness=K, **how)[1] for K in (1e6, 1e8)]

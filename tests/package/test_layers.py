@@ -25,8 +25,8 @@ FLOORS = (
     ("results",),
     ("io", "view"),
     ("result",),
-    ("linear",),
     ("simulation",),
+    ("linear",),
     ("cases",),
     ("lab",),
     ("benchmarks",),
@@ -44,6 +44,9 @@ INSIDE = {
         ("kinematics",),
         ("forces",),
         ("contact",),
+        ("pivot", "rows"),
+        ("formulations", "integrators"),
+        ("transfer_matrix",),
     ),
 }
 # (module, what it imports from above): why is said in docs/architecture.md

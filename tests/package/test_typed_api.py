@@ -9,8 +9,9 @@ from paths import ROOT
 
 USER = textwrap.dedent(
     """
+    import numpy as np
     import pliant
-    from pliant import Body, Contact, Joint, Model
+    from pliant import Beam, Bending, Body, Contact, Frame, Joint, Model, Rectangle
 
     model = pliant.load("two-link-arm")
     reveal_type(model)
@@ -20,7 +21,22 @@ USER = textwrap.dedent(
     reveal_type(result.at(0.5)[0])
     reveal_type(pliant.mass_matrix(model, model.q0))
     pliant.simulate(model, closure="springs", closure_stiffness=1e5)
+    steel = pliant.Material(young=2e11, density=7850)
+    boom = Beam("boom", 1.0, steel, Rectangle(0.02, 0.01), bending_y=3, bending_z=[1, 2], stretch=2, q0=np.zeros(7))
+    arm = Beam("arm", 1, steel, Rectangle(0.02, 0.01), bending_y=Bending(modes=(1, 3)), torsion=pliant.AxialShapes(1))
+    reveal_type(arm.n_modes)
+    payload = Body("payload", 0.5, com=[0.1, 0, 0], inertia=(1e-3, 1e-3, 1e-3))
+    hinge = Joint("hinge", "revolute", "boom", q0="-90 deg", axis=[0, 0, 1], motor=3.0, stiffness=5)
+    weld = Joint("weld", "fixed", "payload", parent=Frame("boom", [1.0, 0, 0], name="tip"))
+    servo = pliant.Controller("servo", 0.01, ["hinge"], law=pliant.PD([40.0], 2.0, reference=0.5), limit=[8.0])
+    pliant.StateFeedback(np.ones((1, 4)), q=[0.1, 0.2], feedforward=pliant.Cycloid(0.0, 1.0) + 2.0)
+    pliant.LinearController([[0.5]], [[1.0, 0.0]], [[1.0]], [[1.0, 0.0]])
+    pliant.TaperedSection([Rectangle(0.02, 0.01), Rectangle(0.01, 0.01)])
+    Model("arm", [boom, payload], [hinge, weld], gravity=[0, 0, 0], controllers=[servo], frames=[Frame("boom")])
+    Model("arm", (boom,), (hinge,), outputs=[pliant.Output("tip", "boom", "position")], loads=[pliant.Load("boom")])
     Joint("hinge", "revolute", "arm", frction=None)  # wrong
+    Beam("boom", 1.0, steel, Rectangle(0.02, 0.01), bending_x=3)  # wrong
+    Model("arm", [steel], [hinge])  # wrong
     Body("arm", mas=1.0)  # wrong
     pliant.simulate(model, durtion=1.0)  # wrong
     pliant.simulate(model, rho_infinity=1.0)  # wrong

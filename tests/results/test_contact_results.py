@@ -69,7 +69,7 @@ def test_friction_of_the_falling_chain_is_a_tenth_of_the_normal_force(fall):
     assert np.max(share) < 0.1 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("formulation", [row.name for row in FORMULATIONS])
+@pytest.mark.parametrize("formulation", [row.name for row in FORMULATIONS if "flexible bodies" in row.supports])
 @pytest.mark.parametrize("integrator", [row.name for row in INTEGRATORS if "adaptive" in row.supports])
 def test_methods_agree_on_the_first_impacts(fall, formulation, integrator):
     other = simulate(chain(), 0.3, formulation=formulation, integrator=integrator, rtol=1e-9, atol=1e-11)

@@ -13,16 +13,20 @@ from pliant import (
     PID,
     Beam,
     Bending,
+    ComputedTorque,
     Controller,
     Cycloid,
+    Frame,
     Joint,
     LinearController,
     Material,
     Model,
     ModelError,
     Rectangle,
+    Sine,
     StateFeedback,
     Step,
+    Transmission,
 )
 
 LOOPS = {
@@ -86,6 +90,139 @@ def test_linear_controller_is_its_recursion():
 
     linear = LinearController(A, B, C, D, start=(0.1, -0.2), reference=0.3)
     same(pliant.simulate(two_joints(law), 0.4), pliant.simulate(two_joints(None, law=linear), 0.4))
+
+
+# --- computed torque ----------------------------------------------------------------------------------------------
+
+GOALS = (Cycloid(0.0, 0.4, after=0.6), Sine(amplitude=0.3, omega=5.0))
+
+
+def goals(t):
+    """Values of GOALS, their rates and accelerations."""
+    x = 2 * math.pi * np.clip(t / 0.4, 0.0, 1.0)
+    r = np.array([0.6 * (x - np.sin(x)) / (2 * math.pi), 0.3 * np.sin(5 * t)])
+    rate = np.array([0.6 * (1.0 - np.cos(x)) / 0.4, 1.5 * np.cos(5 * t)])
+    return r, rate, np.array([0.6 * 2 * math.pi * np.sin(x) / 0.4**2, -7.5 * np.sin(5 * t)])
+
+
+def reaching(is_flexible, **control):
+    """Two oblique links with gear, spring and damper in the joints."""
+    modes = {"bending_y": Bending(2), "bending_z": Bending(2), "stretch": 1} if is_flexible else {}
+    beams = [Beam(name, 0.5, Material(7e10, 2700.0), Rectangle(0.02, 0.03), **modes) for name in ("upper", "lower")]
+    joints = [
+        Joint("shoulder", "revolute", "upper", armature=0.01, gear=10.0, damping=0.2, stiffness=3.0),
+        Joint(
+            "elbow", "revolute", "lower", parent=Frame("upper", (0.5, 0, 0)), axis=(0, 1, 0.2), armature=0.01, v0=1.5
+        ),
+    ]
+    options = {"period": 0.002, "joints": ("shoulder", "elbow")} | control
+    return Model("arm", beams, joints, gravity=(0, -9.81, 0), controllers=[Controller("servo", **options)])
+
+
+LAW = ComputedTorque((400.0, 900.0), (40.0, 60.0), reference=GOALS, feedforward=(0.02, 0.0))
+
+
+@pytest.mark.parametrize("is_flexible", [False, True])
+@pytest.mark.parametrize("loop", ["plain", "differences", "limited"])
+def test_computed_torque_is_inverse_dynamics_of_the_rigid_arm(loop, is_flexible):
+    """The same with pliant.inverse_dynamics of the twin whose links do not bend, as a Python function."""
+    twin = pliant.prepare(replace(pliant.rigid_twin(reaching(is_flexible, law=LAW)), controllers=()))
+
+    def law(t, measured):
+        (q1, v1), (q2, v2) = measured["shoulder"], measured["elbow"]
+        r, rate, acceleration = goals(t)
+        q, v = np.array([q1, q2]), np.array([v1, v2])
+        wanted = acceleration + np.array([40.0, 60.0]) * (rate - v) + np.array([400.0, 900.0]) * (r - q)
+        return twin.inverse_dynamics(q, v, wanted, float(t)) / np.array([10.0, 1.0]) + np.array([0.02, 0.0])
+
+    # equal steps, so that rounding changes none
+    run = {"duration": 0.05, "integrator": "rk4", "step": 1e-5} if is_flexible else {"duration": 0.4}
+    models = (reaching(is_flexible, **control, **LOOPS[loop]) for control in ({"function": law}, {"law": LAW}))
+    same(*(pliant.simulate(model, **run) for model in models))
+
+
+def test_computed_torque_follows_its_reference_as_the_period_shrinks():
+    """A rigid arm that begins on its reference: its error is that of torques held for a period, of first order."""
+    t = np.linspace(0.0, 0.5, 201)
+    errors = []
+    for period in (0.004, 0.002, 0.001):
+        law = replace(LAW, feedforward=0.0)
+        q, _ = pliant.simulate(reaching(False, law=law, period=period), 0.5).at(t)
+        errors.append(np.abs(q - goals(t)[0].T).max())
+    assert errors[2] < 3e-3
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(2.0, rel=0.1)
+
+
+def test_under_computed_torque_a_flexible_arm_arrives_and_its_tip_shakes():
+    """The joint arrives, but swings with the modes, which the law does not know."""
+    law = ComputedTorque(900.0, 60.0, reference=Cycloid(0.0, 0.2, after=0.1))
+    result = pliant.simulate(blade(law=law, period=0.001), 1.0)
+    early, late = (np.abs(result.at(np.linspace(start, start + 0.3, 200))[0]).T for start in (0.3, 0.7))
+    assert np.abs(late[0] - 0.1).max() < 0.01
+    assert 1e-2 < late[1].max() < early[1].max()
+    assert pliant.modes(result.model).is_stable
+
+
+def test_computed_torque_of_a_flexible_joint_moves_motor_and_link_as_one():
+    """A transmission that hardly gives is none: the same motion as with the rotor's inertia on the joint, to what the
+    spring gives, torque / stiffness = 1e-7 rad."""
+
+    def model(**joint):
+        rod = pliant.Body("rod", 1.0, shape=pliant.Rod(0.5))
+        servo = Controller("servo", 0.005, ("j",), law=ComputedTorque(100.0, 20.0, reference=GOALS[0]))
+        hinge = Joint("j", "revolute", "rod", armature=0.002, gear=8.0, **joint)
+        return Model("arm", [rod], [hinge], gravity=(0, -9.81, 0), controllers=[servo])
+
+    stiff, plain = model(transmission=Transmission(1e8, 1e3)), model()
+    found = [pliant.simulate(one, 0.3, integrator="radau").q[-1, -1] for one in (stiff, plain)]
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
+def test_computed_torque_knows_prescribed_motion_and_not_what_pushes_from_outside():
+    """A slide under the arm that accelerates as prescribed is taken into account; the arm stays on its reference."""
+
+    def model(**joint):
+        bodies = [pliant.Body("slide", 2.0, inertia=(1, 1, 1)), pliant.Body("rod", 1.0, shape=pliant.Rod(0.5))]
+        slide = Joint("x", "prismatic", "slide", axis=(1, 0, 0), motion=Cycloid(0.0, 0.5, after=0.4))
+        hinge = Joint("j", "revolute", "rod", parent="slide")
+        servo = Controller("servo", 0.0005, ("j",), law=ComputedTorque(400.0, 40.0))
+        load = pliant.Load(pliant.Frame("rod", (0.5, 0, 0)), y=2.0)
+        return Model("arm", bodies, [slide, hinge], gravity=(0, -9.81, 0), controllers=[servo], loads=[load])
+
+    alone = replace(model(), loads=())
+    assert np.abs(pliant.simulate(alone, 0.5).q[:, 1]).max() < 1e-4
+    # 2 N at 0.5 m against M stiffness: 1 N m / (1/12 kg m^2 x 400 /s^2)
+    assert pliant.simulate(model(), 1.0).q[-1, 1] == pytest.approx(1.0 / (0.25 / 3 * 400.0), rel=1e-2)
+
+
+def test_computed_torque_asks_for_every_joint_and_an_open_chain():
+    with pytest.raises(
+        ModelError, match="cannot know the acceleration of joint 'elbow', which moves freely; command it"
+    ):
+        two_joints(None, law=LAW, joints=("shoulder",))
+    with pytest.raises(ModelError, match="computed torque takes no loops"):
+        crank(law=ComputedTorque(1.0, 1.0))
+
+
+def test_laws_of_flexible_joints_measure_the_motor_or_the_link():
+    """PD on the motor's side, as the function that reads it there; or on the link's."""
+
+    def model(**control):
+        rod = pliant.Body("rod", 1.0, shape=pliant.Rod(0.5))
+        hinge = Joint("j", "revolute", "rod", armature=0.002, gear=8.0, transmission=Transmission(300.0, 0.2))
+        controller = Controller("servo", 0.005, ("j",), **control)
+        return Model("arm", [rod], [hinge], gravity=(0, -9.81, 0), controllers=[controller])
+
+    def by_hand(name):
+        return lambda t, measured: 5.0 * (0.2 - measured[name][0]) - 0.2 * measured[name][1]
+
+    for side, name in (("motor", "j.motor"), ("link", "j")):
+        law = PD(5.0, 0.2, reference=0.2)
+        found = pliant.simulate(model(law=law, encoders=side), 0.3)
+        same(pliant.simulate(model(function=by_hand(name)), 0.3), found)
+    with pytest.raises(ModelError, match='encoders = "link" has no effect on a function'):
+        model(function=by_hand("j"), encoders="link")
 
 
 def blade(**options):
@@ -202,6 +339,7 @@ def test_laws_are_written_to_files_and_need_no_trust(tmp_path):
         PID(30.0, 3.0, 5.0, windup=(1.0, 2.0)),
         LinearController(((0.5,),), ((1.0, 0, 0, 0),), ((1.0,), (2.0,)), np.zeros((2, 4)), start=(0.1,)),
         StateFeedback(np.ones((2, 4)), q=(0.1, 0.2), feedforward=0.5 * Step(0.1)),
+        ComputedTorque(400.0, (40.0, 30.0), reference=(Cycloid(0.0, 0.4), 0.2)),
     )
     for law in laws:
         model = two_joints(None, law=law)
@@ -217,8 +355,8 @@ def test_laws_are_written_to_files_and_need_no_trust(tmp_path):
         ({"law": StateFeedback(((1.0, 2.0),))}, ["law.gain: 1 rows of 2 numbers found; give 2 rows of 4"]),
         ({"law": StateFeedback(np.ones((2, 4)), q=(1.0,))}, ["law.q has 1 values; the model has 2"]),
         ({"law": LinearController(*[((1.0,),)] * 4)}, ["law.B: 1 rows of 1 numbers found; give 1 rows of 4"]),
-        ({"law": {"kind": "pdd"}}, ["'pdd'", "allowed: pd, pid, linear, state-feedback"]),
-        ({"law": 3.0}, ["3.0 is no control law", "pd, pid, linear, state-feedback"]),
+        ({"law": {"kind": "pdd"}}, ["'pdd'", "allowed: pd, pid, computed-torque, linear, state-feedback"]),
+        ({"law": 3.0}, ["3.0 is no control law", "pd, pid, computed-torque, linear"]),
         ({}, ["neither a function nor a law; give one of them"]),
         ({"law": PD(1.0), "function": print}, ["both a function and a law; give one of them"]),
         ({"law": PD(1.0), "delay": 1e6}, ["more than 10000 periods"]),

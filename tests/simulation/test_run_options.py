@@ -51,7 +51,7 @@ def arm(**more):
 
 def test_simulate_has_every_option_of_the_table_and_takes_the_defaults_from_it():
     found = inspect.signature(pliant.simulate).parameters
-    others = {"model", "q0", "v0", "progress", "moved"}
+    others = {"model", "q0", "v0", "start", "progress", "moved"}
     assert [name for name in found if name not in others] == list(RUN_OPTIONS)
     assert all(found[name].default is None for name in RUN_OPTIONS)
     options = check_options(arm(), duration=1.0)

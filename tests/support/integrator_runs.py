@@ -12,7 +12,7 @@ from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import INTEGRATORS, find_method
 from pliant.system.memory import Scheme, Sizes, StepOptions, evaluate_dense, new_memory
-from pliant.system.newton import Unknowns
+from pliant.system.newton import Unknowns, put_rule
 from pliant.system.status import Status
 from pliant.system.tables import EVENT, empty_system, rows
 from pliant.system.work import new_work
@@ -38,6 +38,14 @@ def spin(system, work, t, y, ydot):
     ydot[4] = (2.0 - 3.0) / 1.0 * wy * wz
     ydot[5] = (3.0 - 1.0) / 2.0 * wz * wx
     ydot[6] = (1.0 - 2.0) / 3.0 * wx * wy
+    return 0
+
+
+@kernel(DERIVATIVE)
+def sprung(system, work, t, y, ydot):
+    """An oscillator; the square of its frequency is an input."""
+    ydot[0] = y[1]
+    ydot[1] = -work.inputs[0] * y[0]
     return 0
 
 
@@ -89,14 +97,14 @@ def drive(
 ):
     """Run to the end as simulate.py does: copy full buffers away, call the controller, go on.
 
-    States are pairs of coordinate and rate, as methods of the generalised-alpha family need them."""
+    States are pairs of coordinate and rate, as second-order methods need them."""
     system = empty_system()._replace(events=rows(len(directions), EVENT))
     system.events.direction[:] = directions
     work = new_work(system, n_inputs)
     calls = work.calls[0]
     calls.derivative = address(derivative)
     calls.events, calls.switch = address(events), address(switch)
-    if ROWS[method].kind == "alpha":
+    if ROWS[method].kind == "second-order":
         options = {"unknowns": in_pairs(len(y))} | options
     scheme = Scheme(TABLEAUS[method], address(ROWS[method].load()), address(ROWS[method].load("interpolate")))
     sizes = Sizes(
@@ -108,9 +116,8 @@ def drive(
     )
     of_steps = {name: options.pop(name) for name in StepOptions.__dataclass_fields__ if name in options}
     memory = new_memory(y, (0.0, t_end), scheme, sizes, StepOptions(**of_steps), **options)
-    if ROWS[method].kind == "alpha":
-        newton, value = memory.newton[0], find_method("integrator", method, **(parameters or {}))
-        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = value.coefficients
+    if ROWS[method].kind == "second-order":
+        put_rule(memory.newton[0], find_method("integrator", method, **(parameters or {})).step_rule)
     stepping = memory.stepping[0]
     recorded, times, terms, log, reasons = [], [], [], [], []
     kept = [Pinned(tables) for tables in (system, work, memory)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.methods import FORMULATIONS
+from pliant.methods import formulations_of
 from pliant.model.attitudes import AxisAngle
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
@@ -508,24 +508,6 @@ def sliding_puck() -> Model:
 TREES = {name: model for name, model in ZOO.items() if not model.loops}
 
 
-def needs(model: Model) -> frozenset[str]:
-    """What a formulation must support to take a model (words of methods.py)."""
-    parents = [link.parent for link in model.links]
-    roots = [link.joint.kind for link in model.links if link.parent < 0]
-    found = {"acceleration"}
-    if len(set(parents)) < len(parents):
-        found.add("tree")
-    if "floating" in roots or "planar" in roots:
-        found.add("floating base")
-    if any(any(link.joint.driven) for link in model.links):
-        found.add("prescribed motion")
-    if model.loads:
-        found.add("loads")
-    if model.has_modes:
-        found.add("flexible bodies")
-    return frozenset(found)
-
-
 def supporting(model: Model) -> list[str]:
-    """Names of the formulations that support a model."""
-    return [row.name for row in FORMULATIONS if needs(model) <= row.supports]
+    """Names of the formulations that take a model."""
+    return [row.name for row in formulations_of(model)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,16 @@ import numpy as np
 import pytest
 
 from pliant.command.job import prepare_job, run_job
+from pliant.errors import ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod
 from pliant.model.contacts import Contact, NormalLaw, Plane
+from pliant.model.control import Controller
+from pliant.model.control_laws import PD
 from pliant.model.flexible import Beam, Damping, Material, Rectangle
-from pliant.model.joints import Joint
+from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Model
-from pliant.report_types import Finding, Lines
+from pliant.model.signals import Constant
+from pliant.report_types import Finding, Lines, Panel
 from pliant.simulation.simulate import simulate
 from pliant.view.page.report import PAGE, write_findings, write_report
 
@@ -51,18 +56,21 @@ def browser() -> Iterator[Any]:
 class Opened:
     """A page opened from its file; complaints and requests are collected."""
 
-    def __init__(self, browser: Any, path: Path, size: str = "desktop", **context: Any) -> None:
+    def __init__(
+        self, browser: Any, path: Path, size: str = "desktop", allowed: Path | None = None, **context: Any
+    ) -> None:
         given = {"reduced_motion": "reduce", "has_touch": size == "phone", **context}
         self.context = browser.new_context(viewport=SIZES[size], offline=True, **given)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("request", lambda request: self._note(request.url, path))
+        self.known = {path.as_uri(), *([allowed.as_uri()] if allowed else [])}
+        self.page.on("request", lambda request: self._note(request.url))
         self.page.goto(path.as_uri())
 
-    def _note(self, url: str, path: Path) -> None:
-        if url != path.as_uri() and not url.startswith(("data:", "blob:")):
+    def _note(self, url: str) -> None:
+        if url not in self.known and not url.startswith(("data:", "blob:")):
             self.complaints.append(f"fetched {url}")
 
     def __enter__(self) -> Opened:
@@ -180,7 +188,12 @@ def test_keys(browser: Any, falling: Path) -> None:
         keyboard.press("Shift+ArrowRight")
         assert opened.time() > later
         keyboard.press("]")
-        start = float(opened.page.locator("tr.jump").first.get_attribute("data-start"))
+        row = opened.page.locator("tr.jump").first
+        start, end = (float(row.get_attribute(f"data-{name}")) for name in ("start", "end"))
+        assert opened.time() == pytest.approx(start, abs=1e-6)
+        keyboard.press("]")
+        assert opened.time() == pytest.approx(0.5 * (start + end), abs=1e-6)
+        keyboard.press("[")
         assert opened.time() == pytest.approx(start, abs=1e-6)
         speed = opened.page.locator("#speed")
         slow = float(speed.input_value())
@@ -224,7 +237,7 @@ def test_view_answers(browser: Any, falling: Path) -> None:
             assert opened.picture() == start
         # deformation, colour, space: each shows something else
         seen = [start]
-        for key in "mcv":
+        for key in "mcvb":
             page.keyboard.press(key)
             seen.append(opened.picture())
         page.click("#trails summary")
@@ -256,6 +269,217 @@ def test_several_runs_and_size(browser: Any, tmp_path: Path) -> None:
         assert opened.picture() != before
         assert opened.page.locator("[data-run='0']:visible").count() == 0
         assert opened.page.locator("[data-run='1']:visible").count() > 2
+
+
+def test_many_runs_share_their_axes_and_the_reader_chooses(browser: Any, tmp_path: Path) -> None:
+    """One chart per panel, whose curves are the runs chosen, each in a colour of its own as long as it is shown."""
+    hinge = Joint("hinge", "revolute", "rod", axis=(0, 1, 0), q0=0.3)
+    model = Model("swing", bodies=(Body("rod", mass=1.0, shape=Rod(1.0)),), joints=(hinge,))
+    runs = {f"damping {k}": simulate(replace(model, joints=(replace(hinge, damping=0.02 * k),)), 2.0) for k in range(9)}
+    panels = (Panel("Swing", "rad", (("angle", "hinge"),)), Panel("Both", "", (("q", "hinge"), ("v", "hinge.rate"))))
+    write_report(runs["damping 0"], tmp_path / "report.html", variants=runs, panels=panels)
+    with Opened(browser, tmp_path / "report.html") as opened:
+        cards = opened.page.locator("[data-role=runs]")
+        assert cards.count() == 2
+        cards.last.scroll_into_view_if_needed()
+        cards.last.locator(".nsewdrag").first.wait_for()
+        shown = "(card) => card.querySelector('.plot').data.map(({ name, line }) => [name, line.color])"
+        first = dict(cards.first.evaluate(shown))
+        assert list(first) == [f"damping {k}" for k in (0, 2, 4, 6, 8)]
+        assert len(set(first.values())) == 5
+        boxes = opened.page.locator("#run-choices input")
+        boxes.nth(1).check()
+        boxes.nth(0).uncheck()
+        now = dict(cards.first.evaluate(shown))
+        assert "damping 1" in now
+        assert "damping 0" not in now
+        assert all(now[label] == colour for label, colour in first.items() if label in now)
+        # one of the two curves of the panel
+        before = cards.last.evaluate("(card) => card.querySelector('.plot').data[0].y.slice(-1)[0]")
+        cards.last.locator("select").select_option("v")
+        assert cards.last.evaluate("(card) => card.querySelector('.plot').data[0].y.slice(-1)[0]") != before
+        opened.page.click("#run-choices button[data-all='true']")
+        assert len(cards.first.evaluate(shown)) == 9
+
+
+def test_attitude_is_shown_as_angles_on_request(browser: Any, tmp_path: Path) -> None:
+    model = Model(
+        "satellite",
+        bodies=(Body("bus", mass=5.0, shape=Box((0.5, 0.3, 0.2))),),
+        base=Base("floating", velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.5)),
+        gravity=(0.0, 0.0, 0.0),
+    )
+    result = simulate(model, 1.0)
+    write_report(result, tmp_path / "report.html")
+    with Opened(browser, tmp_path / "report.html") as opened:
+        card = opened.page.locator(".chart", has=opened.page.locator("select.form"))
+        card.scroll_into_view_if_needed()
+        card.locator(".nsewdrag").first.wait_for()
+        names = "(card) => card.querySelector('.plot').data.map(({ name }) => name)"
+        assert card.evaluate(names) == ["qx", "qy", "qz", "qw"]
+        card.locator("select").select_option(index=1)
+        assert card.evaluate(names) == ["about z", "about y", "about x"]
+        ends = card.evaluate("(card) => card.querySelector('.plot').data.map(({ y }) => y[y.length - 1])")
+        # it spins about z at 0.5 rad/s for 1 s; single precision
+        assert ends == pytest.approx([0.5, 0.0, 0.0], abs=1e-6)
+
+
+def test_axes_do_not_magnify_rounding_and_numbers_on_them_are_short(browser: Any, tmp_path: Path) -> None:
+    """Lines by which one reads a chart: a range for what does not move, a prefix for what is small, both named."""
+    t = np.linspace(0.0, 1.0, 50)
+    wave = np.sin(7 * t)
+    drawn = {
+        "noise": ("m", 1.0 + 1e-16 * wave),
+        "small": ("m", 3e-5 * wave),
+        "large": ("N m", 4e5 * wave),
+        "plain": ("rad", 0.3 * wave),
+        "area": ("m^2", 3e-5 * wave),
+    }
+    charts = tuple(Lines(name, unit, "time", "s", ((name, t, y),)) for name, (unit, y) in drawn.items())
+    words = {"title": "Axes", "description": "", "settings": {}, "setting_table": {}}
+    write_findings(tmp_path / "report.html", [Finding("Axes", "Some.", charts=charts)], **words)
+    with Opened(browser, tmp_path / "report.html") as opened:
+        axes = {}
+        for name, card in zip(drawn, opened.page.locator(".chart").all(), strict=True):
+            card.scroll_into_view_if_needed()
+            card.locator(".nsewdrag").first.wait_for()
+            axes[name] = card.evaluate(
+                "(card) => (({ range, title }) => [range, title.text])(card.querySelector('.plot').layout.yaxis)"
+            )
+        (low, high), unit = axes["noise"]
+        assert high - low > 0.1
+        assert unit == "[m]"
+        assert axes["small"][1] == "[\u00b5m]"
+        assert axes["small"][0][1] == pytest.approx(30 * 1.12, rel=0.05)
+        assert [axes[name][1] for name in ("large", "plain")] == ["[kN m]", "[rad]"]
+        # a prefix on a squared unit would be misread
+        assert axes["area"][1] == "[10\u207b\u2076 m\u00b2]"
+
+
+def test_curves_on_each_other_are_dashed_in_turn(browser: Any, tmp_path: Path) -> None:
+    t = np.linspace(0.0, 1.0, 200)
+    wave = np.sin(9 * t)
+    curves = (("a", t, wave), ("b", t, wave + 1e-5), ("c", t, -wave), ("d", t, 1.0001 * wave))
+    peaks = tuple((f"p{k}", t, np.exp(-((t - 0.2 - 0.3 * k) ** 2) / 1e-4)) for k in range(3))
+    charts = (Lines("Alike", "m", "time", "s", curves), Lines("Peaks", "N", "time", "s", peaks))
+    words = {"title": "Curves", "description": "", "settings": {}, "setting_table": {}}
+    write_findings(tmp_path / "report.html", [Finding("Curves", "Some.", charts=charts)], **words)
+    with Opened(browser, tmp_path / "report.html") as opened:
+        opened.page.locator(".nsewdrag").nth(1).wait_for()
+        dashes = [
+            card.evaluate("(card) => card.querySelector('.plot').data.map(({ line }) => line.dash)")
+            for card in opened.page.locator(".chart").all()
+        ]
+        assert dashes[0][0] == dashes[0][2] == "solid"
+        assert len({dashes[0][0], dashes[0][1], dashes[0][3]}) == 3
+        # all are 0 most of the time, but no peak lies on another
+        assert dashes[1] == ["solid"] * 3
+
+
+def servo_arm() -> Model:
+    """An arm whose motor reaches its limit, and whose elbow reaches the end of its range."""
+    controller = Controller("servo", 0.01, ("shoulder",), law=PD(200.0, 5.0, Constant(1.0)), limit=4.0)
+    bodies = (Body("upper", mass=1.0, shape=Rod(0.5)), Body("fore", mass=0.5, shape=Rod(0.4)))
+    joints = (
+        Joint("shoulder", "revolute", "upper"),
+        Joint(
+            "elbow",
+            "revolute",
+            "fore",
+            parent=Frame("upper", (0.5, 0.0, 0.0)),
+            v0=3.0,
+            limit=Limit(upper=0.4, stiffness=500.0, damping=1.0),
+        ),
+    )
+    return Model("servo arm", bodies=bodies, joints=joints, controllers=(controller,), gravity=(0.0, 0.0, 0.0))
+
+
+@pytest.fixture(scope="module")
+def servo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("servo") / "report.html"
+    write_report(simulate(servo_arm(), 1.0), path)
+    return path
+
+
+def test_commands_are_shown_with_their_limits(browser: Any, servo: Path) -> None:
+    with Opened(browser, servo) as opened:
+        opened.page.locator("[role=tab]", has_text="Control").click()
+        card = opened.page.locator(".chart:visible").first
+        card.locator(".nsewdrag").first.wait_for()
+        assert card.locator("h3").inner_text() == "servo: command, reaches its limit of 4 N m"
+        levels = card.evaluate("(card) => card.querySelector('.plot').layout.shapes.map(({ y0 }) => y0)")
+        assert levels == [4.0, -4.0]
+        low, high = card.evaluate("(card) => card.querySelector('.plot').layout.yaxis.range")
+        assert low < -4.0
+        assert high > 4.0
+
+
+def test_event_of_a_limit_is_named_and_stopped_at(browser: Any, servo: Path) -> None:
+    with Opened(browser, servo) as opened:
+        row = opened.page.locator("tr.jump").first
+        assert row.inner_text().startswith("elbow reaches its upper limit")
+        opened.page.keyboard.press("]")
+        assert opened.time() == pytest.approx(float(row.get_attribute("data-start")), abs=1e-5)  # digits of the clock
+        assert opened.page.locator("#marks .event").count() > 0
+
+
+def test_names_light_up_from_the_picture_and_from_charts(browser: Any, servo: Path) -> None:
+    """Resting on a body, or on the name of a curve, changes the picture; leaving brings it back."""
+    with Opened(browser, servo) as opened:
+        page = opened.page
+        start, box = opened.picture(), page.locator("#robot").bounding_box()
+        # somewhere on the arm, which lies across the picture
+        heights = np.linspace(0.1, 0.9, 60)
+        for height in heights:
+            page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + height * box["height"])
+            if opened.picture() != start:
+                break
+        else:
+            raise AssertionError("no body answers the mouse")
+        page.mouse.move(box["x"] - 5, box["y"] - 5)
+        assert opened.picture() == start
+        card = page.locator(".beside .chart:visible").first
+        card.locator(".legendtoggle").first.wait_for()
+        card.locator(".legendtoggle").first.hover()
+        assert opened.picture() != start
+        faint = card.evaluate(
+            "(card) => [...card.querySelectorAll('.scatterlayer .trace')].map((one) => one.style.opacity)"
+        )
+        assert sorted(faint) == ["", "0.18"]
+        page.mouse.move(box["x"] - 5, box["y"] - 5)
+        assert opened.picture() == start
+        page.select_option("#names", "joints")
+        assert opened.picture() != start
+
+
+def test_several_pages_share_the_script_of_their_charts(browser: Any, tmp_path: Path) -> None:
+    result = simulate(MODELS["still"][0](), 0.1)
+    shared = tmp_path / "shared" / "plotly.min.js"
+    shared.parent.mkdir()
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        result.report(tmp_path / name / "report.html", plotly=shared)
+    assert all((tmp_path / name / "report.html").stat().st_size < 1_000_000 for name in ("first", "second"))
+    with Opened(browser, tmp_path / "second" / "report.html", allowed=shared) as opened:
+        opened.page.locator(".nsewdrag").first.wait_for()
+    (tmp_path / "other.js").write_text("alert(1)")
+    with pytest.raises(ModelError, match=r"other.js: this file is there, and no plotly.js; name another"):
+        result.report(tmp_path / "report.html", plotly=tmp_path / "other.js")
+
+
+@pytest.mark.parametrize(
+    ("residual", "css", "words"),
+    [(1e-4, "status warn", "Done, with 1 warning."), (0.01, "status bad", "Done, but wrong.")],
+)
+def test_run_with_warnings_is_not_green(browser: Any, tmp_path: Path, residual: float, css: str, words: str) -> None:
+    result = simulate(servo_arm(), 0.1)
+    result.audit["energy_residual"] = residual
+    write_report(result, tmp_path / "report.html")
+    with Opened(browser, tmp_path / "report.html") as opened:
+        first, second = opened.page.locator("header .status").all()
+        assert first.get_attribute("class") == css
+        assert first.inner_text().startswith(words)
+        assert "Energy appears or vanishes" in second.inner_text()
 
 
 def test_findings_alone_show_whole_curves(browser: Any, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from pliant.report_types import Panel
 from pliant.result import Result
 from pliant.results.recording import Event
 from pliant.simulation.simulate import simulate
-from pliant.view.arrays import Arrays
+from pliant.view.arrays import STEPS, Arrays
 from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
 from pliant.view.charts.quantities import Quantities, coordinate_panels, output_panels, rate_panels
 from pliant.view.page.film import film
@@ -102,6 +102,10 @@ class Page:
 
     def array(self, number: int) -> NDArray[Any]:
         text = self.data["arrays"][number]
+        if text.startswith("u2"):
+            low, step, packed = text[2:].split(" ")
+            levels = np.frombuffer(base64.b64decode(packed), "<u2")
+            return np.where(levels > STEPS, np.nan, float(low) + float(step) * levels)
         return np.frombuffer(base64.b64decode(text[2:]), KINDS[text[:2]])
 
     def titles(self) -> list[str]:
@@ -136,7 +140,7 @@ def check_page(text: str) -> Page:
     page = Page(markup, json.loads(found[1]))
     assert re.findall(r'data-chart="(\d+)"', markup) == [str(k) for k in range(len(page.data["charts"]))]
     for chart in page.data["charts"]:
-        for curve in chart["curves"]:
+        for curve in (curve for form in (chart, *chart["forms"]) for curve in form["curves"]):
             assert len(page.array(curve["x"])) == len(page.array(curve["y"]))
     for shown in (run["film"] for run in page.data["runs"] if run["film"]):
         n, t = shown["n"], page.array(shown["t"])
@@ -276,8 +280,14 @@ def test_spatial_robot_with_default_panels(satellite: Result, tmp_path: Path) ->
     for words in ("satellite", "elbow_bent", "momentum_drift"):
         assert words in page.markup
     assert "load: moment" in page.titles()
-    labels = [curve["label"] for chart in page.data["charts"] for curve in chart["curves"]]
-    assert "shoulder.qw" in labels
+    (attitude,) = (chart for chart in page.data["charts"] if chart["title"] == "shoulder: attitude")
+    assert [curve["label"] for curve in attitude["curves"]] == ["qx", "qy", "qz", "qw"]
+    angles = attitude["forms"][1]
+    assert [curve["label"] for curve in angles["curves"]] == ["about z", "about y", "about x"]
+    t = page.array(angles["curves"][0]["x"])
+    shown = np.stack([page.array(curve["y"]) for curve in angles["curves"]], axis=1)
+    seen = satellite.attitude("upper", "euler:zyx", t, seen_from="bus", unwrap=True)
+    np.testing.assert_allclose(shown, seen, atol=1e-5)  # single precision, of t too
 
 
 def test_views(arm: Result) -> None:
@@ -436,7 +446,9 @@ def test_report_of_a_spatial_robot_with_beams(tmp_path: Path) -> None:
     page = check_page((tmp_path / "report.html").read_text(encoding="utf-8"))
     for title in ("root: moments", "bent: curvature and twist", "tense: stress", "upper: largest axial stress"):
         assert title in page.titles()
-    assert "Modal twists" in page.titles()
+    assert "Torsion" in page.titles()
+    labels = [curve["label"] for chart in page.data["charts"] for curve in chart["curves"]]
+    assert {"upper.mode1 (y1)", "upper.mode2 (z1)", "upper.mode3 (t1)"} <= set(labels)
     assert page.data["enlarge"] == 4.0
     check_bending(result, page)
     # the curve between the rows follows the bent beam

@@ -46,7 +46,9 @@ class Setting:
                     raise ValueError
                 parsed = int(value)
             else:
-                parsed = str(value)
+                # names of methods may be written with hyphens
+                plain = str(value).replace("-", "_")
+                parsed = plain if plain in self.choices else str(value)
         except (TypeError, ValueError, OverflowError) as error:
             if self.unit == "rad" and '"' in str(error):
                 raise ModelError(f"{key}: {error}") from None
@@ -111,6 +113,8 @@ class Case:
     figures: Callable[[Result], dict[str, float]]
     figure_table: Mapping[str, Figure]
     panels: Callable[[dict[str, Any]], tuple[Panel, ...]]  # of several runs: shown side by side
+    # figures that need the settings, too
+    chosen_figures: Callable[[dict[str, Any], Result], dict[str, float]] = lambda settings, result: {}
     run: Mapping[str, Any] = field(default_factory=dict)  # simulate's options where the case wants its own
     # and where its settings choose them
     options: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda settings: {}
@@ -129,6 +133,10 @@ class Case:
     def usual_options(self, settings: dict[str, Any]) -> dict[str, Any]:
         """simulate's options as the case wants them."""
         return {**self.run, **self.options(settings)}
+
+    def figures_of(self, settings: dict[str, Any], result: Result) -> dict[str, float]:
+        """All figures of a run."""
+        return self.figures(result) | self.chosen_figures(settings, result)
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Defaults overridden by what is given; unknown keys are refused."""
@@ -184,6 +192,9 @@ MODULES = (
     "canadarm",
     "one_link_collision",
     "slew",
+    "tmm_chain",
+    "tmm_beam",
+    "flexible_arm_online",
 )
 
 

@@ -28,9 +28,11 @@ app = typer.Typer(
 )
 
 lab = typer.Typer(
-    help="Experiments on methods: what a law does by itself.", no_args_is_help=True, rich_markup_mode=None
+    help="Experiments on methods: what a law or an integrator does by itself.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
-app.add_typer(lab, name="lab", short_help="experiments on the laws of contact")
+app.add_typer(lab, name="lab", short_help="experiments on laws of contact and on integrators")
 
 CaseArgument = Annotated[
     str,
@@ -88,6 +90,10 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
     ] = False,
+    plotly: Annotated[
+        Path | None,
+        typer.Option("--plotly", metavar="FILE", help="share the script of the charts between pages: a .js file"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
 ) -> None:
     """Run a case or a model file; write summary.json, result.nc and report.html.
@@ -102,7 +108,7 @@ def run(
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         assignments = parse_assignments(settings or [])
-        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first)
+        job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first, plotly)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
@@ -190,8 +196,12 @@ def modes(
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for page or picture")] = None,
     time: Annotated[
-        float, typer.Option("--time", metavar="T", help="of steady motion of prescribed joints, in seconds")
+        float,
+        typer.Option("--time", metavar="T", help="of steady motion of prescribed joints and of references, in seconds"),
     ] = 0.0,
+    controllers: Annotated[
+        bool, typer.Option("--controllers/--no-controllers", help="whether controllers close the loop")
+    ] = True,
     trust: Annotated[
         bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
     ] = False,
@@ -214,7 +224,7 @@ def modes(
     compile_first()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
-        found = modes(model, t=time)
+        found = modes(model, t=time, controllers=controllers)
     print_table(COLUMNS, found.table())
     if not found.is_stable:
         print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
@@ -326,7 +336,7 @@ def compare(
     from pliant.command.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.lab.agreement import COLUMNS, agreement
-    from pliant.methods import FORMULATIONS
+    from pliant.methods import formulations_of
 
     if time is not None and not 0.0 < time < float("inf"):
         raise ModelError(f"--time {time:g}: give a number above 0 [s]")
@@ -336,7 +346,7 @@ def compare(
     if out is not None:
         make_folder(out.parent)
     compile_first()
-    for row in FORMULATIONS:
+    for row in formulations_of(models[0]):
         say_what_compiles(models[0], {"formulation": row.name})
     found = [agreement(model, time) for model in models]
     print_table(COLUMNS, [row for each in found for row in each.table()])
@@ -384,6 +394,33 @@ def lab_contact(
         raise typer.Exit(1)
 
 
+@lab.command(name="integrators", short_help="what every integrator does")
+def lab_integrators(
+    settings: KeyOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="folder for the page")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")] = False,
+) -> None:
+    """Measure order, stability, damping, energy and cost of integrators; write report.html, summary.json, spectra.svg.
+
+    pliant lab integrators --set methods=newmark,wilson,houbolt --set theta=1.37 --set models=chain,two-link-arm
+    """
+    from pliant.files import make_folder
+    from pliant.lab.integrators import SETTINGS, integrator_lab, resolve, write_integrator_lab
+
+    values = resolve(parse_assignments(settings or []))
+    folder = out or Path("pliant-out") / "lab-integrators"
+    make_folder(folder)
+    compile_first()
+    with progress_bar("integrators", not quiet and sys.stderr.isatty(), "{:.0f} of {:.0f} parts") as progress:
+        found = integrator_lab(values, progress)
+    write_integrator_lab(found, folder)
+    if not quiet:
+        for finding in found.findings:
+            print(finding.title)
+            print_table(finding.columns, finding.rows)
+        print(f"written: {folder}/report.html, summary.json, spectra.svg; keys for --set: {', '.join(SETTINGS)}")
+
+
 @app.command(short_help="print the JSON schema of model files")
 def schema(
     out: Annotated[
@@ -424,7 +461,8 @@ def bench(
     """Measure pliant against its peers (install them with: pip install "pliant[peers]"): ten minutes for all lines.
 
     Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
-    cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs, sweep, startup.
+    cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs,
+    transfer_cost, transfer_runs, sweep, startup.
 
     pliant bench chain3 chain10 --out bench.json
     """

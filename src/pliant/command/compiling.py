@@ -24,7 +24,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
 
     chosen = {"formulation": "auto", "integrator": "auto", "closure": "auto", **model.run, **options}
     methods = [
-        find_formulation(chosen["formulation"], model.has_modes),
+        find_formulation(chosen["formulation"], model),
         find_method("integrator", chosen["integrator"]),
     ]
     if model.loops:

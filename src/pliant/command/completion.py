@@ -44,6 +44,10 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
         from pliant.lab import contact
 
         return _fitting(_assignments(contact.SETTINGS), incomplete)
+    if context.info_name == "integrators":
+        from pliant.lab import integrators
+
+        return _fitting(_assignments(integrators.SETTINGS), incomplete)
     from pliant.cases.case import all_cases
     from pliant.command.job import RUN_SETTINGS
 

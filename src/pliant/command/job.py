@@ -16,14 +16,14 @@ from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
-from pliant.io.robot_settings import NAMES as ROBOT_SETTINGS
+from pliant.io.robot_file import file_keys
 from pliant.methods import PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
 from pliant.result import Result
 from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
-from pliant.view.page.report import write_report
+from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
 
 # what --set takes of a run: its options, and the parameters of its methods
@@ -55,6 +55,7 @@ class Job:
     video: Path | None = None
     exports: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()  # keys given that do nothing
+    plotly: Path | None = None  # the script of charts, if pages share it
 
 
 @dataclass(frozen=True)
@@ -92,23 +93,25 @@ def prepare_job(
     exports: Sequence[Path] = (),
     trust: bool = False,
     compile_first: Callable[[], None] = lambda: None,
+    plotly: Path | None = None,
 ) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folders. compile_first: called
     where the case needs kernels to build its model."""
     if video is not None:
         video_format(video)
+    if plotly is not None:
+        check_shared_script(plotly)
     for path in exports:
         if path.suffix.lower() not in EXPORTS:
             found = path.suffix or "without a suffix"
             raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
     case = find_case(case_or_file)
-    allowed = [*(case.settings if case else ROBOT_SETTINGS), *RUN_SETTINGS]
+    # a case may have a setting of the same name as an option; a file's options are those of runs
+    own = case.settings if case else _file_settings(Path(case_or_file)) if assignments else ()
     for key in assignments:
-        if key not in allowed:
-            raise ModelError(unknown_key(key, allowed, f"--set {key}"))
-    # a case may have a setting of the same name as an option
-    own = case.settings if case else ROBOT_SETTINGS
-    given = {key: value for key, value in assignments.items() if key in own}
+        if key not in own and key not in RUN_SETTINGS and (case or "." not in key):
+            raise ModelError(unknown_key(key, [*own, *RUN_SETTINGS], f"--set {key}"))
+    given = {key: value for key, value in assignments.items() if key in own or key not in RUN_SETTINGS}
     settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
     options = {**(case.usual_options(settings) if case else {}), **options}
@@ -124,6 +127,9 @@ def prepare_job(
     for path in exports:
         make_folder(path.parent, "--export")
         check_file(path)
+    if plotly is not None:
+        make_folder(plotly.parent, "--plotly")
+        check_file(plotly)
     make_folder(folder)
     for file in ("summary.json", "result.nc", "report.html"):
         check_file(folder / file)
@@ -136,7 +142,11 @@ def prepare_job(
         for key in assignments
         if key not in given and key in chosen and options[key] != chosen[key]
     )
-    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes)
+    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly)
+
+
+def _file_settings(path: Path) -> list[str]:
+    return [key for key in file_keys(path) if key not in RUN_SETTINGS]
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
@@ -156,7 +166,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
-        figures = job.case.figures(result) if job.case else {}
+        figures = job.case.figures_of(job.settings, result) if job.case else {}
         findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))
         _write(outcome, {})
@@ -167,10 +177,12 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
         model = case.build(variant.settings)
         results[label] = simulate(model, progress=progress, **with_values(model, options))
     first, *others = results
-    figures = case.figures(results[first])
+    figures = case.figures_of(variants[first].settings, results[first])
     for label in others if len(others) < MAX_REPORTED else ():
         prefix = label.replace("-", "_").replace(" ", "_")
-        figures |= {f"{prefix}_{key}": value for key, value in case.figures(results[label]).items()}
+        figures |= {
+            f"{prefix}_{key}": value for key, value in case.figures_of(variants[label].settings, results[label]).items()
+        }
     findings = case.compare_variants(job.settings, results)
     for finding in findings:
         figures |= dict(finding.figures)
@@ -217,6 +229,7 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
         enlarge=enlarge,
         variants=variants,
         findings=outcome.findings,
+        plotly=job.plotly,
     )
 
 

@@ -30,7 +30,7 @@ from pliant.engine.arguments import (
 from pliant.errors import ModelError, SimulationError
 from pliant.methods import FormulationLike, find_formulation
 from pliant.methods.closures import Closure, Multipliers
-from pliant.methods.formulations import GibbsAppell
+from pliant.methods.formulations import Formulation, GibbsAppell
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import model_size
@@ -95,7 +95,7 @@ class Prepared:
         closure: Closure | None = None,
         unchecked: bool = False,
     ) -> None:
-        self.method = find_formulation(formulation, as_model(model).has_modes)
+        self.method = find_formulation(formulation, as_model(model))
         if closure is not None and not isinstance(closure, Closure):
             raise ModelError(f"closure: {quoted(closure)} found; leave it out, or give that of another handle")
         self.closure = closure or Multipliers()
@@ -133,6 +133,10 @@ class Prepared:
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         calls.open_formulation = calls.formulation
+        if np.any(self.system.controllers.is_computed_torque):
+            from pliant.kernels import rigid_model
+
+            calls.rigid_forces = _jit.address(rigid_model.rigid_forces)
         if model.loops or len(self.work.stick):
             calls.respond = _jit.address(self.method.load_response())
         if model.loops:
@@ -142,12 +146,12 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of: addresses hold here and now only."""
-        return Prepared, (self.model, self.method.name, None, self.closure, self.unchecked)
+        return Prepared, (self.model, self.method, None, self.closure, self.unchecked)
 
     def copy(self, closure: Closure | None = None) -> Prepared:
         """Another handle on the same tables, for another thread, or with another closure of the loops."""
         chosen = self.closure if closure is None else closure
-        return Prepared(self.model, self.method.name, self.packed, chosen, self.unchecked)
+        return Prepared(self.model, self.method, self.packed, chosen, self.unchecked)
 
     def fits(self, model: Model) -> bool:
         """Whether the names of a model are still those of its tables."""
@@ -460,15 +464,15 @@ class Prepared:
         )
 
 
-_handles: OrderedDict[tuple[int, str, int, bool], Prepared] = OrderedDict()
+_handles: OrderedDict[tuple[int, Formulation, int, bool], Prepared] = OrderedDict()
 MAX_HANDLES = 32
 
 
 def prepare(model: Model, formulation: FormulationLike = "auto", *, unchecked: bool = False) -> Prepared:
     """A handle for many fast calls on one model (out= arrays, only the cheap checks); the last ones are kept, per
     thread. unchecked=True: no checks at all; a wrong array then crashes the process, or worse."""
-    method = find_formulation(formulation, as_model(model).has_modes)
-    key = (id(model), method.name, threading.get_ident(), as_flag(unchecked, "unchecked"))
+    method = find_formulation(formulation, as_model(model))
+    key = (id(model), method, threading.get_ident(), as_flag(unchecked, "unchecked"))
     handle = _handles.get(key)
     if handle is None or handle.model is not model or not handle.fits(model):
         handle = _handles[key] = Prepared(model, method, unchecked=unchecked)

@@ -99,3 +99,13 @@ def source_of(controller: Controller, path: Path) -> str:
             "model beside it"
         )
     return f"{Path(os.path.relpath(source, path.parent.resolve())).as_posix()}:{name}"
+
+
+def label_of(controller: Controller) -> str:
+    """A controller's function as "file.py:name", for a record of a run: nobody looks it up again."""
+    function: Any = controller.function
+    if isinstance(function, str):
+        return function
+    code, name = getattr(function, "__code__", None), getattr(function, "__name__", type(function).__name__)
+    file = Path(code.co_filename).name if code is not None else ""
+    return f"{file if file.endswith('.py') else 'python.py'}:{name if name.isidentifier() else 'function'}"

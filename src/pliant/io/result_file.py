@@ -1,51 +1,151 @@
-"""Results on disk: NetCDF through h5netcdf directly (no xarray), and summary.json."""
+"""Results on disk: NetCDF through h5netcdf directly (no xarray), written and read back; and summary.json."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.errors import ModelError
 from pliant.files import whole_file, write_whole
+from pliant.io.controller_file import label_of
 from pliant.io.labelled import variables
+from pliant.io.plain_file import check_plain
+from pliant.io.toml import described_model, model_tables
+from pliant.methods import CHOSEN, Methods, find_method
+from pliant.results.checkpoint import Checkpoint, SampledState
+from pliant.results.recording import CONTACT, Dense, Event
+from pliant.system.contact_tables import PHASE
+from pliant.system.control_tables import CONTROLLER_WORK
+from pliant.system.memory import N_EVENT_VALUES
+from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     from pliant.results.recording import Recording
 
+FORMAT, VERSION = "pliant result", 1  # VERSION rises when older programs would misread a file
+GROUP = "run"  # beside the labelled columns: what a Result needs besides them, under names of its own
+MAX_BYTES = 1_000_000_000_000
+# tables of records lie there field by field
+RECORDS: dict[str, Any] = {"phase_table": PHASE, "end_phase": PHASE, "end_controllers": CONTROLLER_WORK}
+FACTS = ("settings", "audit", "stats", "status", "reason", "integrators", "methods")
+END_FACTS = ("t", "h", "integrator", "was_switched", "has_moved", "t_control")
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
 
 def save_result(result: Recording, path: Path) -> None:
-    """Write result.nc: rows over time, events, contacts, all with units; how the run was made as attributes."""
+    """Write result.nc: rows over time, events, contacts, all with units; how the run was made as attributes; and in a
+    group of its own the model, the dense output and the end, for load_result."""
     import h5netcdf
 
     # in memory first: HDF5 on a disk that gets full takes the whole process down
     content = io.BytesIO()
+    sums: dict[str, str] = {}
     with h5netcdf.File(content, "w") as file:
         for variable in variables(result):
-            for axis, size in zip(variable.axes, variable.values.shape, strict=True):
-                if axis not in file.dimensions:
-                    file.dimensions[axis] = size
-            kind = _text() if variable.values.dtype == object else np.float64
-            made = file.create_variable(variable.name, variable.axes, data=variable.values, dtype=kind)
+            _put(file, variable.name, variable.values, variable.axes)
+            sums[variable.name] = _sum(variable.values)
             if variable.unit:
-                made.attrs["units"] = variable.unit
+                file.variables[variable.name].attrs["units"] = variable.unit
+        group = file.create_group(GROUP)
+        for name, values in _arrays(result):
+            _put(group, name, values, tuple(f"{name}_{k}" for k in range(values.ndim)))
+            sums[f"{GROUP}/{name}"] = _sum(values)
+        facts = {name: json.dumps(plain(getattr(result, name))) for name in ("settings", "audit", "stats")}
+        facts |= {
+            "status": result.status,
+            "reason": result.reason,
+            "integrators": json.dumps(result.integrators),
+            "methods": json.dumps(_method_tables(result.methods)),
+        }
+        for name, text in facts.items():
+            file.attrs[name] = text
         file.attrs["model"] = result.model.name
-        file.attrs["status"] = result.status
-        file.attrs["reason"] = result.reason
-        for name in ("settings", "audit", "stats"):
-            file.attrs[name] = json.dumps(plain(getattr(result, name)))
+        file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
+        file.attrs["checksum"] = _checksum(sums, facts)
     with whole_file(path) as temporary:
         temporary.write_bytes(content.getbuffer())
+
+
+def _put(group: Any, name: str, values: Any, axes: tuple[str, ...]) -> None:
+    """One array, or a text."""
+    for axis, size in zip(axes, values.shape, strict=True):
+        if axis not in group.dimensions:
+            group.dimensions[axis] = size
+    group.create_variable(name, axes, data=values, dtype=_text() if values.dtype == object else values.dtype)
+
+
+def _sum(values: Any) -> str:
+    """Of one array."""
+    data = json.dumps(values.tolist()).encode() if values.dtype == object else np.ascontiguousarray(values).data
+    return f"{values.shape} {hashlib.blake2b(data, digest_size=16).hexdigest()}"
+
+
+def _checksum(sums: dict[str, str], facts: dict[str, str]) -> str:
+    """Of the whole file."""
+    text = json.dumps([sums, facts], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _text() -> Any:
     import h5py
 
     return h5py.string_dtype()
+
+
+def _arrays(result: Recording) -> Iterator[tuple[str, Any]]:
+    """What a Result needs besides its columns; empty arrays are left out."""
+    yield "model", np.array(json.dumps(_tables(result)), dtype=object)
+    found: dict[str, Any] = {}
+    # dense output that did not fit into memory is not copied through it
+    if result.dense is not None and not isinstance(result.dense.terms.base, np.memmap):
+        found |= {f"dense_{name}": getattr(result.dense, name) for name in ("starts", "steps", "terms")}
+    if result.phases is not None:
+        found |= {"phase_times": result.phases.times, "phase_table": result.phases.tables}
+    if result.commands is not None:
+        found["held"] = result.commands
+    end = result.checkpoint
+    if end is not None:
+        texts = {name: getattr(end, name) for name in END_FACTS}
+        texts["sampled"] = [dataclasses.asdict(one) for one in end.sampled]
+        yield "end", np.array(json.dumps(texts), dtype=object)
+        names = ("y", "phase", "side", "fired", "event_values", "inputs", "controllers", "control")
+        found |= {f"end_{name}": getattr(end, name) for name in names}
+    for name, values in found.items():
+        parts = (
+            {f"{name}.{field}": values[field] for field in RECORDS[name].names} if name in RECORDS else {name: values}
+        )
+        yield from ((part, np.asarray(array)) for part, array in parts.items() if array.size)
+
+
+def _tables(result: Recording) -> dict[str, Any]:
+    """Of the model; Python controllers by the names of their functions only."""
+    named = [
+        each if each.law is not None else dataclasses.replace(each, function=label_of(each))
+        for each in result.model.controllers
+    ]
+    model = dataclasses.replace(result.model, controllers=tuple(named)) if named else result.model
+    return model_tables(model)
+
+
+def _method_tables(methods: Methods | None) -> dict[str, Any] | None:
+    if methods is None:
+        return None
+    return {
+        family: None
+        if method is None
+        else {"kind": method.name, **{each.name: getattr(method, each.name) for each in method.parameters()}}
+        for family, method in methods._asdict().items()
+    }
 
 
 def plain(value: Any) -> Any:
@@ -61,6 +161,171 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """The fields of the Recording in a result.nc, or a message."""
+    import h5netcdf
+
+    try:
+        check_plain(path, MAX_BYTES)
+        with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+            _check_format(path, file)
+            read = _read(path, file)
+    except FileNotFoundError:
+        raise ModelError(f"{path}: there is no such file; give a result.nc that a run has written") from None
+    except IsADirectoryError:
+        raise ModelError(f"{path}: this is a folder; give a result.nc in it") from None
+    except PermissionError:
+        raise ModelError(f"{path}: the file cannot be read (no permission); check its permissions") from None
+    except OSError:
+        raise ModelError(
+            f"{path.name}: this is no NetCDF file, or only a part of one; give a result.nc of a run"
+        ) from None
+    except ModelError:
+        raise
+    except Exception as error:  # whatever the library does with bytes that nobody wrote
+        raise _damaged(path) from error
+    return read
+
+
+def _check_format(path: Path, file: Any) -> None:
+    attrs = dict(file.attrs)
+    if str(attrs.get("format")) != FORMAT:
+        raise ModelError(
+            f"{path.name}: this file is of another program, or of a pliant whose results could not be loaded yet; "
+            "give a result.nc of a run, or open it with xarray"
+        )
+    version = int(attrs["format_version"])
+    if version > VERSION:
+        raise ModelError(
+            f"{path.name}: it has format {version}, and this version of pliant reads results up to format {VERSION}; "
+            "install a newer one"
+        )
+
+
+def _damaged(path: Path) -> ModelError:
+    return ModelError(f"{path.name}: the file is damaged: it does not hold what was written; make it anew")
+
+
+def _read(path: Path, file: Any) -> dict[str, Any]:
+    """All fields; whatever is not as it was written is refused."""
+    columns = {name: _taken(variable) for name, variable in file.variables.items()}
+    kept = {name: _taken(variable) for name, variable in file.groups[GROUP].variables.items()}
+    facts = {name: str(file.attrs[name]) for name in FACTS}
+    sums = {name: _sum(values) for name, values in columns.items()}
+    sums |= {f"{GROUP}/{name}": _sum(values) for name, values in kept.items()}
+    if _checksum(sums, facts) != file.attrs["checksum"]:
+        raise _damaged(path)
+    model = described_model(path, json.loads(str(kept["model"])))
+    audit, stats = (
+        {key: math.nan if value is None else value for key, value in json.loads(facts[name]).items()}
+        for name in ("audit", "stats")
+    )
+    t = columns["time"]
+    return {
+        "model": model,
+        "t": t,
+        "q": columns["q"],
+        "v": columns["v"],
+        "energy": {
+            name.removeprefix("energy_"): values for name, values in columns.items() if name.startswith("energy_")
+        },
+        "outputs": {
+            output.name: columns[f"output_{output.name}"]
+            for output in model.outputs
+            if f"output_{output.name}" in columns
+        },
+        "events": _events(columns),
+        "status": facts["status"],
+        "reason": facts["reason"],
+        "audit": audit,
+        "stats": stats,
+        "settings": json.loads(facts["settings"]),
+        "inputs": columns.get("commands", np.zeros((len(t), 0))),
+        "dense": _dense(kept),
+        "contacts": _contacts(columns),
+        "phases": _phases(kept),
+        "commands": kept.get("held"),
+        "integrators": tuple((float(at), str(name)) for at, name in json.loads(facts["integrators"])),
+        "methods": _methods(json.loads(facts["methods"])),
+        "checkpoint": _checkpoint(kept),
+    }
+
+
+def _taken(variable: Any) -> Any:
+    values = np.asarray(variable[...])
+    return np.array(values.tolist(), dtype=object) if values.dtype.kind in "OSU" else values
+
+
+def _events(columns: dict[str, Any]) -> tuple[Event, ...]:
+    rows = zip(*(columns.get(f"event_{name}", ()) for name in ("name", "time", "direction")), strict=True)
+    return tuple(Event(str(name), float(t), str(direction)) for name, t, direction in rows)
+
+
+def _contacts(columns: dict[str, Any]) -> Any:
+    contacts = np.zeros(len(columns.get("contact_point", ())), CONTACT).view(np.recarray)
+    for name in contacts.dtype.names or ():
+        contacts[name] = columns.get(f"contact_{name}", contacts[name])
+    return contacts
+
+
+def _dense(kept: dict[str, Any]) -> Dense | None:
+    return Dense(kept["dense_starts"], kept["dense_steps"], kept["dense_terms"]) if "dense_terms" in kept else None
+
+
+def _records(kept: dict[str, Any], name: str, shape: tuple[int, ...]) -> Any:
+    """Records from their fields; where there are none, an empty table."""
+    table = np.zeros(np.shape(kept.get(f"{name}.{RECORDS[name].names[0]}", np.zeros(shape))), RECORDS[name]).view(
+        np.recarray
+    )
+    for field in RECORDS[name].names if table.size else ():
+        table[field] = kept[f"{name}.{field}"]
+    return table
+
+
+def _phases(kept: dict[str, Any]) -> Phases | None:
+    times = kept.get("phase_times")
+    return None if times is None else Phases(times, _records(kept, "phase_table", (len(times), 0)))
+
+
+def _methods(tables: dict[str, Any] | None) -> Methods | None:
+    if tables is None:
+        return None
+    found = {family: None if tables[family] is None else find_method(family, tables[family]) for family in CHOSEN}
+    return Methods(**found)  # type: ignore[arg-type]
+
+
+def _checkpoint(kept: dict[str, Any]) -> Checkpoint | None:
+    if "end" not in kept:
+        return None
+    texts = json.loads(str(kept["end"]))
+    none, whole = np.zeros(0), np.zeros(0, np.int64)
+    return Checkpoint(
+        **{name: texts[name] for name in END_FACTS},
+        sampled=tuple(_sampled(one) for one in texts["sampled"]),
+        y=kept["end_y"],
+        phase=_records(kept, "end_phase", (0,)),
+        side=kept.get("end_side", whole),
+        fired=kept.get("end_fired", whole),
+        event_values=kept.get("end_event_values", np.zeros((N_EVENT_VALUES, 0))),
+        inputs=kept.get("end_inputs", none),
+        controllers=_records(kept, "end_controllers", (0,)),
+        control=kept.get("end_control", none),
+    )
+
+
+def _sampled(one: dict[str, Any]) -> SampledState:
+    waiting = tuple((float(t), tuple(command)) for t, command in one["waiting"])
+    return SampledState(
+        one["count"], waiting, one["random"], None if one["measured"] is None else tuple(one["measured"])
+    )
+
+
+# --- summary ------------------------------------------------------------------------------------------------------
 
 
 def save_summary(

@@ -8,6 +8,7 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.io.merging import merged
+from pliant.io.parameters import assign, filled, settable_keys
 from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings
 from pliant.io.toml import check_values, checked_model, model_tables, parse_file, read_text
 from pliant.model.flexible_links import FlexibleLink, make_flexible
@@ -31,17 +32,26 @@ ROBOT_KEYS = ("name", "base", "gravity", "duration", "run", "bodies", "joints", 
 
 
 def load_file(path: Path, given: dict[str, Any], trust: bool = False) -> Model:
-    """The model in a robot file, in a sidecar or in a model file; only the first two take settings.
+    """The model in a robot file, in a sidecar or in a model file. given: settings of how a robot file is read, and
+    parameters and keys of the file's tables ("joints.elbow.q0"; of a robot file those of a model file).
 
     With trust, the controllers that a sidecar or model file names are run."""
     if path.suffix.lower() in SUFFIXES:
-        return _robot_model(path, _robot_tables(path, robot_settings(given)))
+        changes = {key: value for key, value in given.items() if "." in key}
+        tables = _robot_tables(path, robot_settings({key: given[key] for key in given if key not in changes}))
+        for key, value in changes.items():
+            assign(path, tables, key, value)
+        return _robot_model(path, tables)
+    return tables_model(path, _parsed(path), given, trust)
+
+
+def _parsed(path: Path) -> dict[str, Any]:
     if path.suffix.lower() not in ("", ".toml") and path.is_file():
         raise ModelError(
             f"{path}: a file that ends in {path.suffix} is no model; model files and sidecars end in .toml, "
             f"robot files in {listed(SUFFIXES)}"
         )
-    return tables_model(path, parse_file(path), given, trust)
+    return parse_file(path)
 
 
 def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust: bool = False) -> Model:
@@ -49,12 +59,15 @@ def tables_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust:
     check_values(path, data)
     if "robot" in data:
         return _sidecar_model(path, data, given, trust)
-    if given:
-        raise ModelError(
-            f"{path}: settings ({listed(given)}) are for robot files; a model file without `robot` says all itself: "
-            "edit it"
-        )
-    return checked_model(path, data, trust)
+    return checked_model(path, filled(path, data, given), trust)
+
+
+def file_keys(path: Path) -> tuple[str, ...]:
+    """Words that a call or --set may give for a file; other keys are reached by their path."""
+    if path.suffix.lower() in SUFFIXES:
+        return NAMES
+    data = _parsed(path)
+    return (*NAMES, *settable_keys(data)) if "robot" in data else settable_keys(data)
 
 
 def _robot_model(path: Path, tables: dict[str, Any]) -> Model:
@@ -79,6 +92,10 @@ def _robot_tables(path: Path, settings: RobotSettings) -> dict[str, Any]:
 
 def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any], trust: bool) -> Model:
     """The robot, changed by the tables of the same names, then its flexible links, then what acts and is recorded."""
+    own = {key: value for key, value in given.items() if key not in NAMES and _is_in_sidecar(data, key)}
+    data = filled(path, data, own)
+    changes = {key: value for key, value in given.items() if key not in NAMES and key not in own}
+    given = {key: value for key, value in given.items() if key in NAMES}
     file, settings = _robot_key(path, data.pop("robot"))
     flexible = _flexible_links(path, data.pop("flexible", []))
     if "base" in data:
@@ -92,13 +109,23 @@ def _sidecar_model(path: Path, data: dict[str, Any], given: dict[str, Any], trus
     except ModelError as error:
         raise ModelError(f"{path.name}: robot: {error}") from None
     first = {key: data.pop(key) for key in ROBOT_KEYS if key in data}
-    model = _robot_model(path, merged(tables, first))
+    tables = merged(tables, first)
+    for key, value in changes.items():
+        assign(path, tables, key, value)
+    model = _robot_model(path, tables)
     for link in flexible:
         try:
             model = make_flexible(model, link)
         except ModelError as error:
             raise ModelError(f"{path.name}: flexible: {error}") from None
     return checked_model(path, merged(model_tables(model), data), trust) if data else model
+
+
+def _is_in_sidecar(data: dict[str, Any], key: str) -> bool:
+    """Whether a key is of a table that the sidecar itself has, not of the robot that it changes."""
+    first, *rest = key.split(".")
+    names = [item.get("name", item.get("link")) for item in data.get(first, ()) if isinstance(item, dict)]
+    return rest == [] or first not in ROBOT_KEYS or rest[0] in names
 
 
 def _robot_key(path: Path, value: Any) -> tuple[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 import pydantic
@@ -18,6 +19,8 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.merging import merged
+from pliant.io.parameters import KEY as PARAMETERS_KEY
+from pliant.io.parameters import REFERENCE, filled
 from pliant.io.plain_file import read_plain
 from pliant.model import (
     attitudes,
@@ -30,6 +33,7 @@ from pliant.model import (
     joints,
     model,
     normal_laws,
+    segmented_beams,
     signals,
     transmissions,
 )
@@ -37,11 +41,19 @@ from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.laws import Law
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
+from pliant.model.segmented_beams import SegmentedBeam
 from pliant.model.signals import Constant
 
 _MODEL = pydantic.TypeAdapter(Model)
-_ARM = pydantic.TypeAdapter(DenavitHartenberg)
-ARM_KEY = "denavit_hartenberg"
+# tables that make bodies, joints and frames
+_MAKERS: dict[str, pydantic.TypeAdapter[Any]] = {
+    "denavit_hartenberg": pydantic.TypeAdapter(DenavitHartenberg),
+    "segmented_beam": pydantic.TypeAdapter(SegmentedBeam),
+}
+_MADE = {
+    "denavit_hartenberg": ("DenavitHartenberg", "rows that make bodies, joints and frames of an arm"),
+    "segmented_beam": ("SegmentedBeam", "makes bodies, joints and the tip of a beam of rigid segments"),
+}
 DEEPEST = 50  # levels of tables and lists in a file
 MAX_KEYS = 250_000  # in a file, and headings
 MAX_VALUES = 1_000_000  # in the lists of a file
@@ -61,14 +73,28 @@ KEYS_AND_QUOTES = re.compile(
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
     """The model in a TOML file. With trust, the Python files of its controllers ("control.py:law") are run."""
-    return checked_model(as_path(path), parse_file(as_path(path)), trust)
+    path = as_path(path)
+    return checked_model(path, filled_tables(path, parse_file(path)), trust)
+
+
+def filled_tables(path: Path, data: dict[str, Any], given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """The tables of a file with its parameters, and with the keys given, in their places."""
+    check_values(path, data)
+    return filled(path, data, dict(given))
 
 
 def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Model:
     """The model that tables describe; messages name the file. With trust, controllers are imported from beside it."""
+    loaded = described_model(path, data)
+    ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
+    return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+
+
+def described_model(path: Path, data: dict[str, Any]) -> Model:
+    """The model that tables describe; functions of controllers stay texts."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
-    data = _with_arm(path, data)
+    data = _with_made(path, data)
     try:
         loaded = _MODEL.validate_python(data)
     except pydantic.ValidationError as error:
@@ -77,21 +103,23 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
         check_run(loaded.run)
     except ModelError as error:
         raise ModelError(f"{path.name}: {error}") from None
-    ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
-    return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+    return loaded
 
 
-def _with_arm(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Denavit-Hartenberg rows as bodies, joints and frames; tables of the file with their names change them."""
-    if ARM_KEY not in data:
-        return data
-    rest = {key: value for key, value in data.items() if key != ARM_KEY}
-    try:
-        arm = _ARM.validate_python(data[ARM_KEY])
-    except pydantic.ValidationError as error:
-        raise ModelError(explain(error, f"{path.name}: {ARM_KEY}", data[ARM_KEY])) from None
-    made = {key: [_plain(item) for item in getattr(arm, key)] for key in ("bodies", "joints", "frames")}
-    return merged({key: tables for key, tables in made.items() if tables}, rest)
+def _with_made(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """Denavit-Hartenberg rows and segmented beams as bodies, joints and frames; tables of the file with their names
+    change them."""
+    given = [key for key in _MAKERS if key in data]
+    rest = {key: value for key, value in data.items() if key not in given}
+    made: dict[str, list[Any]] = {"bodies": [], "joints": [], "frames": []}
+    for key in given:
+        try:
+            maker = _MAKERS[key].validate_python(data[key])
+        except pydantic.ValidationError as error:
+            raise ModelError(explain(error, f"{path.name}: {key}", data[key])) from None
+        for kind, tables in made.items():
+            tables += [_plain(item) for item in getattr(maker, kind)]
+    return merged({key: tables for key, tables in made.items() if tables}, rest) if given else data
 
 
 def parse_file(path: Path) -> dict[str, Any]:
@@ -269,17 +297,18 @@ def _value(value: Any) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON schema (2020-12) of a model file. Descriptions are docstrings and the comments behind the fields."""
-    made, arm = _any_of(_MODEL.json_schema()), _any_of(_ARM.json_schema())
-    made["$defs"] |= {"DenavitHartenberg": {key: value for key, value in arm.items() if key != "$defs"}, **arm["$defs"]}
+    made = _any_of(_MODEL.json_schema())
+    for key, (name, _) in _MADE.items():
+        own = _any_of(_MAKERS[key].json_schema())
+        made["$defs"] |= {name: {key: value for key, value in own.items() if key != "$defs"}, **own.get("$defs", {})}
     made["$defs"] = {name: _with_descriptions(name, part) for name, part in made["$defs"].items()}
     made = _with_descriptions("Model", made)
-    made["properties"][ARM_KEY] = {
-        "description": "rows that make bodies, joints and frames of an arm",
-        "$ref": "#/$defs/DenavitHartenberg",
-    }
-    # rows may make the bodies
+    for key, (name, words) in _MADE.items():
+        made["properties"][key] = {"description": words, "$ref": f"#/$defs/{name}"}
+    # these may make the bodies
     made["required"] = [key for key in made["required"] if key != "bodies"]
-    made["anyOf"] = [{"required": ["bodies"]}, {"required": [ARM_KEY]}]
+    made["anyOf"] = [{"required": [key]} for key in ("bodies", *_MAKERS)]
+    made = _with_parameters(made)
     made["properties"]["run"] = {"description": made["properties"]["run"]["description"], **run_schema()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -288,12 +317,39 @@ def schema() -> dict[str, Any]:
     }
 
 
+def _with_parameters(schema: dict[str, Any]) -> dict[str, Any]:
+    """With the table of parameters, and their names wherever a number or a list may stand."""
+
+    def either(part: Any) -> Any:
+        if isinstance(part, list):
+            return [either(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        inner = {
+            key: either(value) if key not in ("enum", "const", "default") else value for key, value in part.items()
+        }
+        if inner.get("type") not in ("number", "integer", "boolean", "array"):
+            return inner
+        words = {key: inner.pop(key) for key in ("description", "default", "title") if key in inner}
+        return {**words, "anyOf": [inner, {"type": "string", "pattern": REFERENCE}]}
+
+    made: dict[str, Any] = either(schema)
+    values = ["number", "string", "boolean", "array"]
+    made["properties"][PARAMETERS_KEY] = {
+        "description": 'values by name, which "$name" stands for',
+        "type": "object",
+        "additionalProperties": {"type": values},
+    }
+    return made
+
+
 def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
     rooms = (
         model,
         joints,
         transmissions,
         denavit_hartenberg,
+        segmented_beams,
         control_laws,
         contacts,
         normal_laws,

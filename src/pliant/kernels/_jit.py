@@ -257,6 +257,10 @@ INTERPOLANT = Contract(INTEGER(SYSTEM, WORK, MEMORY, REAL, REAL))
 # control(system, work, t, y, is_first) -> when it is due next [s]: samples controllers at t, holds what has arrived.
 CONTROL = Contract(REAL(SYSTEM, WORK, REAL, VECTOR, INTEGER))
 
+# laws(system, work, t, y, x, u) -> Status: what laws with states x (all controllers') command at t in the state
+# y = (q, v, ..), one u per held command: exact measurements, no steps, limits or delay.
+LAWS = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR), is_entered=True)
+
 # shift(system, q, w, q_new) -> Status: q moved along constant velocities w for unit time.
 SHIFT = Contract(INTEGER(SYSTEM, VECTOR, VECTOR, VECTOR), is_entered=True)
 

@@ -7,10 +7,12 @@ import math
 
 import numpy as np
 
-from pliant.kernels._jit import CONTROL, kernel, routine
+from pliant.kernels._jit import CONTROL, FORWARD, LAWS, kernel, routine
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.system.control_tables import SAME_INSTANT
+from pliant.system.status import Status
 
+call_forward = FORWARD.call
 TWO_PI = 2.0 * math.pi
 
 
@@ -104,16 +106,56 @@ def product(pool, matrix, i, n, room, x):
 
 
 @routine
-def command(system, work, row, first):
-    """u = feedforward + C x + D e into work.control from `first` on, as the motors take it; then x of the next
-    sample."""
-    room, pool = work.control, system.pool
+def compute_torques(system, work, row, t):
+    """Forces of the rigid model, as measured, for the accelerations D e + r''; joints of others keep their rates, or
+    move as prescribed."""
+    room, vdot, n_q, n_v = work.control, work.vdot, system.world[0].n_q, system.world[0].n_v
+    q, v, tau = room[row.q : row.q + n_q], room[row.v : row.v + n_v], room[row.tau : row.tau + n_v]
+    for j in range(n_v):
+        motion = system.dofs[j].motion
+        vdot[j] = work.signals[motion].sddot if motion >= 0 else 0.0
     for i in range(row.n_commands):
         motor = system.commands[row.command + i]
-        u = product(pool, row.C, i, row.n_x, room, row.x) + product(pool, row.D, i, row.n_e, room, row.e)
+        vdot[motor.v] = product(system.pool, row.D, i, row.n_e, room, row.e)
+        if motor.reference >= 0:
+            vdot[motor.v] += work.signals[motor.reference].sddot
+        if motor.link >= 0:
+            # without the give of the transmission both sides move as the one that is measured
+            seen = system.feedback[row.feedback + row.n_commands + i].column - n_q
+            q[system.dofs[motor.v].q] = q[system.dofs[motor.link].q] = q[system.dofs[seen].q]
+            v[motor.v] = v[motor.link] = v[seen]
+            vdot[motor.link] = vdot[motor.v]
+    call_forward(work.calls[0].rigid_forces, (system, work, t, q, v, vdot, tau, work.reaction))
+
+
+@routine
+def evaluate_law(system, work, row, t, first):
+    """u = feedforward + C x + D e (or the torques of computed torque) into work.control from `first` on."""
+    room, pool = work.control, system.pool
+    if row.is_computed_torque == 1:
+        compute_torques(system, work, row, t)
+    for i in range(row.n_commands):
+        motor = system.commands[row.command + i]
+        if row.is_computed_torque == 1:
+            u = room[row.tau + motor.v]
+            if motor.link >= 0:
+                u += room[row.tau + motor.link]
+            u /= system.dofs[motor.v].gear
+        else:
+            u = product(pool, row.C, i, row.n_x, room, row.x) + product(pool, row.D, i, row.n_e, room, row.e)
         if motor.feedforward >= 0:
             u += work.signals[motor.feedforward].s
-        room[first + i] = min(max(rounded(u, row.command_step), -motor.limit), motor.limit)
+        room[first + i] = u
+
+
+@routine
+def command(system, work, row, t, first):
+    """Commands into work.control from `first` on, as the motors take them; then x of the next sample."""
+    room, pool = work.control, system.pool
+    evaluate_law(system, work, row, t, first)
+    for i in range(row.n_commands):
+        limit = system.commands[row.command + i].limit
+        room[first + i] = min(max(rounded(room[first + i], row.command_step), -limit), limit)
     for i in range(row.n_x):
         x = product(pool, row.A, i, row.n_x, room, row.x) + product(pool, row.B, i, row.n_e, room, row.e)
         bound = pool[row.bounds + i]
@@ -129,7 +171,7 @@ def sample(system, work, row, x, t, y):
     compare(system, work, row)
     entry = row.queue + (x.first + x.n_waiting) % row.n_queue * (1 + row.n_commands)
     work.control[entry] = t + row.delay
-    command(system, work, row, entry + 1)
+    command(system, work, row, t, entry + 1)
     x.n_samples += 1
     x.n_waiting += 1
 
@@ -166,3 +208,26 @@ def control(system, work, t, y, is_first):
         if x.n_waiting > 0:
             t_next = min(t_next, work.control[row.queue + x.first * (1 + row.n_commands)])
     return t_next
+
+
+@kernel(LAWS)
+def laws(system, work, t, y, x, u):
+    """Commands of all laws, with e left in work.control."""
+    room, n_q, n_v = work.control, system.world[0].n_q, system.world[0].n_v
+    work.run[0].segment = t + SAME_INSTANT
+    evaluate_signals(system, work, t, len(system.signals))
+    first = 0
+    for k in range(len(system.controllers)):
+        row = system.controllers[k]
+        for i in range(n_q):
+            room[row.q + i] = y[i]
+        for j in range(n_v):
+            room[row.v + j] = y[n_q + j]
+        for i in range(row.n_x):
+            room[row.x + i] = x[first + i]
+        first += row.n_x
+        compare(system, work, row)
+        evaluate_law(system, work, row, t, row.queue + 1)
+        for i in range(row.n_commands):
+            u[system.commands[row.command + i].input] = room[row.queue + 1 + i]
+    return Status.OK

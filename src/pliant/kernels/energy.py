@@ -2,7 +2,7 @@
 
 import math
 
-from pliant.kernels._jit import QUERY, kernel
+from pliant.kernels._jit import QUERY, STATE, kernel, routine
 from pliant.kernels.algebra.quaternion import rotation_vector
 from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
@@ -70,17 +70,30 @@ def spring_energy(system, q):
     return total
 
 
+@routine
+def energies_of(system, work, q, v):
+    """(kinetic, gravity, elastic) of a state."""
+    move(system, work, q, v)
+    place(system, work)
+    elastic = spring_energy(system, q) + transmission_energy(system, q)
+    for k in range(len(system.flexes)):
+        elastic += strain_energy(system.flexes[k], system.shapes, work.flex)
+    return kinetic_energy(system, work, v), gravity_energy(system, work), elastic
+
+
 @kernel(QUERY)
 def energies(system, work, q, v, out):
     """out[row] = kinetic, gravity, elastic for every row of q and v."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
-        out[row, KINETIC] = kinetic_energy(system, work, v[row])
-        out[row, GRAVITY] = gravity_energy(system, work)
-        out[row, ELASTIC] = spring_energy(system, q[row]) + transmission_energy(system, q[row])
-        for k in range(len(system.flexes)):
-            out[row, ELASTIC] += strain_energy(system.flexes[k], system.shapes, work.flex)
+        out[row, KINETIC], out[row, GRAVITY], out[row, ELASTIC] = energies_of(system, work, q[row], v[row])
+    return 0
+
+
+@kernel(STATE)
+def measure(system, work, t, q, v):
+    """Energies of a state into work.run."""
+    run = work.run[0]
+    run.kinetic, run.gravity, run.elastic = energies_of(system, work, q, v)
     return 0
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.engine.prepared import Prepared
 from pliant.errors import AccuracyWarning, ModelError, SimulationError
 from pliant.mechanisms.assembly import assemble
-from pliant.methods import FORMULATIONS
+from pliant.methods import formulations_of
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation.simulate import simulate
@@ -97,14 +97,14 @@ class Agreement:
 
 
 def agreement(model: Model, duration: float | None = None) -> Agreement:
-    """Compare all formulations on a run from the model's start, and at states along it with other velocities.
+    """Compare all formulations that take a model on a run from its start, and at states along it with other velocities.
 
     duration: of the run [s]; left out: 0.1 s, or that of the model where it is shorter."""
     if duration is None:
         duration = min(USUAL_DURATION, model.duration or USUAL_DURATION)
     if not 0.0 < duration < np.inf:
         raise ModelError(f"duration: {duration!r} found; give a number above 0 [s]")
-    names = [row.name for row in FORMULATIONS]
+    names = [row.name for row in formulations_of(model)]
     runs, moved = _runs(model, duration, names)
     times, states = _states(model, runs[0])
     handles = [Prepared(model, name) for name in names]

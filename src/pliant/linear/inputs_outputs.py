@@ -61,7 +61,7 @@ def _input(handle: Prepared, q: Array, name: str, kinds: dict[str, str]) -> Inpu
         j = model.velocities.index(name)
         if handle.system.dofs[j].motion >= 0:
             raise ModelError(f"inputs: {name!r} moves as prescribed; a force on it moves nothing, leave it out")
-        return Input(name, FORCES.get(kinds[name], "N"), np.eye(len(model.velocities))[j])
+        return Input(name, FORCES.get(kinds[name], "N"), joint_force(handle, j))
     frame, _, part = name.rpartition(".")
     if frame and part in WRENCH and frame in handle.packed.frame_rows:
         return Input(name, WRENCH[part], jacobian(model, q, frame)[list(WRENCH).index(part)].copy())
@@ -70,6 +70,20 @@ def _input(handle: Prepared, q: Array, name: str, kinds: dict[str, str]) -> Inpu
         f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and "
         "of frames in world axes, as 'tip.fx' or 'tip.mz'"
     )
+
+
+def joint_force(handle: Prepared, j: int) -> Array:
+    """What a unit force between the two sections that meet at a joint does to every velocity: to velocity j, and to the
+    modes that tilt the first section."""
+    force = np.zeros(len(handle.system.dofs))
+    force[j] = 1.0
+    dof = handle.system.dofs[j]
+    if dof.tilt >= 0:
+        body = handle.system.bodies[dof.body]
+        count = int(handle.system.flexes[body.flex].m)
+        first = int(body.v + body.n_v)
+        force[first : first + count] = handle.system.shapes[dof.tilt : dof.tilt + count]
+    return force
 
 
 def find_outputs(model: Model, is_free: NDArray[np.bool_], names: Sequence[str] | None) -> tuple[Quantity, ...]:

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import as_array, as_model, as_name, as_number, as_numbers, as_time, as_whole
+from pliant.engine.arguments import as_array, as_flag, as_model, as_name, as_number, as_numbers, as_time, as_whole
 from pliant.errors import ModelError, SimulationError
 from pliant.files import as_path
-from pliant.linear.linearise import OperatingPoint
+from pliant.linear.closed_loop import close_loops, rest_under_control, settle
+from pliant.linear.feedback import Controllers
+from pliant.linear.holding import hold_still
+from pliant.linear.operating_point import OperatingPoint
 from pliant.linear.state_space import StateSpace
+from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.model.scales import tolerances
 from pliant.queries.dynamics import mass_matrix
@@ -32,6 +36,7 @@ UNDAMPED = 1e-9  # of the largest stiffness and mass: damping and gyroscopic for
 AT_REST = 1e-7  # of the largest acceleration that a unit deviation causes: what a state of rest may have left
 MAX_STEPS = 50  # of Newton's method for steady motion
 MAX_FILMS = 12  # modes on the page that move
+MAX_HALVINGS = 20  # of an amplitude at which loops do not close
 COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "what moves")
 EPS = float(np.finfo(float).eps)
 
@@ -50,6 +55,7 @@ class Modes:
     shapes: NDArray[np.complex128]
     shares: Array  # of the kinetic energy, per velocity (rows) and mode
     linear: StateSpace
+    n_lost: int = 0  # motions under controllers that die out within a period to less than rounding, not listed
 
     @property
     def frequencies(self) -> Array:
@@ -99,18 +105,26 @@ class Modes:
             names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
             rows.append({**dict(zip(names, map(float, facts), strict=True)), "shape": shape})
         state = {"q": self.q.tolist(), "v": self.v.tolist(), "t": self.t}
-        return {"model": self.model.name, "state": state, "modes": rows}
+        loop = {"controllers": self.linear.period is not None, "period": self.linear.period}
+        return {"model": self.model.name, "state": state, **loop, "modes": rows}
 
     def motion(self, k: int, phase: ArrayLike, amplitude: float = 0.1) -> Array:
-        """q of mode k at phases [rad] of its vibration, (phases, n_q); amplitude: of its largest entry."""
+        """q of mode k at phases [rad] of its vibration, (phases, n_q); amplitude: of its largest entry.
+
+        Loops stay closed; where they cannot with this amplitude, it is halved until they can."""
         k = self._number(k)
         angles = np.atleast_1d(as_numbers(phase, "phase"))
         size = as_number(amplitude, "amplitude")
         if angles.ndim != 1 or not np.all(np.isfinite(angles)):
             raise ModelError(f"phase: shape {angles.shape} found; give a list of finite angles [rad]")
         point = OperatingPoint(self.model, self.q, self.v, self.t)
-        shape = self.shapes[:, k]
-        return np.array([point.moved(size * (shape * np.exp(1j * angle)).real) for angle in angles])
+        steps = np.outer(np.exp(1j * angles), self.shapes[:, k]).real
+        for _ in range(MAX_HALVINGS):
+            found = np.array([point.along(size * step) for step in steps])
+            if point.loops is None or not any(point.loops.open_loops(q) for q in found):
+                break
+            size *= 0.5
+        return found
 
     def _number(self, k: Any) -> int:
         """The number of a mode, from 0, or a message."""
@@ -134,7 +148,8 @@ class Modes:
         shown = np.flatnonzero(self.frequencies > 0.0)[:MAX_FILMS]
         films = {f"mode {k + 1}, {self.hertz[k]:.5g} Hz": self.film(int(k)) for k in shown}
         text = (
-            "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged."
+            "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged. "
+            + self._about_controllers()
         )
         table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
         name = title or f"{self.model.name}: modes"
@@ -145,25 +160,61 @@ class Modes:
             as_path(path), (table,), title=name, description=about, settings={}, setting_table={}, films=films
         )
 
+    def _about_controllers(self) -> str:
+        """What the page says of them."""
+        if self.linear.period is None:
+            return "Controllers are off." if self.model.controllers else ""
+        fastest = min(controller.period for controller in self.model.controllers)
+        words = (
+            f"Controllers close the loop: {listed(controller.name for controller in self.model.controllers)}. Steps of "
+            f"sensors and commands, noise and limits are left out. From {0.5 / fastest:.5g} Hz on, half the frequency "
+            "of its samples, a controller takes a vibration for a slower one; the frequencies here are the true ones."
+        )
+        if self.n_lost:
+            words += f" {self.n_lost} more die out within a period to less than rounding."
+        return words
+
     def __repr__(self) -> str:
         rows = [COLUMNS, *self.table()]
         widths = [max(len(row[c]) for row in rows) for c in range(len(COLUMNS))]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
 
 
-def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, *, t: float = 0.0) -> Modes:
+def modes(
+    model: Model,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    *,
+    t: float = 0.0,
+    controllers: bool = True,
+    hold: bool = False,
+) -> Modes:
     """Natural frequencies, dampings and mode shapes of the small motions about a state.
 
     q left out: about rest, found from the model's start; where joints are prescribed, about the steady motion that they
     have at time t (spin). q given: about that state, whether it rests or not (a warning says so). Loops, contacts that
-    are pressed and what sticks are as at that state."""
-    t = as_time(t)
-    point = OperatingPoint(as_model(model), _steady(model, t) if q is None else q, v, t)
-    linear = point.linear_model((), ())
-    _warn_if_moving(point, linear)
+    are pressed and what sticks are as at that state.
+
+    controllers: they close the loop (default), with their references of time t, periods and delays; q left out: rest is
+    that under them. False: they are off. hold: the joints stay at q by constant forces, as of motors; beams, and the
+    links of flexible joints, are where they then rest."""
+    t, is_closed = as_time(t), as_flag(controllers, "controllers") and bool(as_model(model).controllers)
+    if as_flag(hold, "hold") and q is None:
+        raise ModelError("hold: no state to hold; give q, or leave hold out for modes about rest")
+    if q is None:
+        q = rest_under_control(model, t) if is_closed else _steady(model, t)
+    point = hold_still(OperatingPoint(model, q, v, t)) if hold else OperatingPoint(model, q, v, t)
+    loops = None
+    if is_closed:
+        loops = close_loops(point, (), (), *((Controllers(point), None) if hold else settle(point)))
+    linear = point.linear_model((), ()) if loops is None else loops.model
+    n, n_lost = len(point.independent), 0
+    _warn_if_moving(point, linear.A[n : 2 * n, :n] if loops is None else loops.slow_rates[n : 2 * n, :n])
     M = point.Z.T @ mass_matrix(model, point.q) @ point.Z
-    n = len(point.independent)
-    values, shapes = _solve(M, linear.A, linear.error, n)
+    if loops is None:
+        values, shapes = _solve(M, linear.A, linear.error, n)
+    else:
+        values, shapes, n_lost = loops.modes(M)
     full = point.Z @ shapes
     lengths = tolerances(model, 0, 1.0)[len(point.q) :]
     momentum = mass_matrix(model, point.q) @ full
@@ -171,18 +222,29 @@ def modes(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None, 
     shares = shares / np.maximum(np.sum(shares, axis=0), 1e-300)
     largest = np.argmax(np.abs(full / lengths[:, None]), axis=0) if n else np.zeros(0, int)
     for k, j in enumerate(largest):
-        full[:, k] *= lengths[j] / full[j, k]
-    return Modes(model, point.q.copy(), point.v.copy(), t, values, full, shares, linear)
+        full[:, k] *= lengths[j] / full[j, k] if full[j, k] else 0.0
+    return Modes(model, point.q.copy(), point.v.copy(), t, values, full, shares, linear, n_lost)
 
 
-def frequencies(model: Model, q: ArrayLike, count: int | None = None, *, t: float = 0.0) -> Array:
-    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first; count left out: as many as all have."""
+def frequencies(
+    model: Model,
+    q: ArrayLike,
+    count: int | None = None,
+    *,
+    t: float = 0.0,
+    controllers: bool = True,
+    hold: bool = True,
+) -> Array:
+    """Natural frequencies [rad/s] in many poses: (.., count), the lowest first; count left out: as many as all have.
+
+    hold: in each pose constant forces hold the joints against gravity and springs, and beams are where they then rest
+    (default); False: the equations as they are in the pose, at rest there or not. controllers: as in modes."""
     poses = as_array(q, as_model(model).coordinates, "q")
     flat = poses.reshape(-1, poses.shape[-1])
     most = len(model.velocities) if count is None else as_whole(count, "count")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # poses of a map need not be at rest
-        found = [modes(model, pose, t=t).frequencies for pose in flat]
+        warnings.filterwarnings("ignore", "modes: the state is not one of rest")  # poses of a map need not be
+        found = [modes(model, pose, t=t, controllers=controllers, hold=hold).frequencies for pose in flat]
     width = min([most, *map(len, found)])
     return np.array([row[:width] for row in found]).reshape(*poses.shape[:-1], width)
 
@@ -241,22 +303,22 @@ def _steady(model: Model, t: float) -> Array:
         point = OperatingPoint(model, point.moved(point.Z @ step), None, t)
         if np.max(np.abs(step / lengths), initial=0.0) < 1e-13:
             return np.asarray(point.q)
-    if not _is_at_rest(point, linear):
+    if not _is_at_rest(point, slope):
         raise SimulationError(
             f"modes: no steady motion was found near the start at t = {t:g} s; give the state q that is meant"
         )
     return np.asarray(point.q)
 
 
-def _is_at_rest(point: OperatingPoint, linear: StateSpace) -> bool:
-    n = len(point.independent)
-    unit = np.max(np.abs(linear.A[n : 2 * n, :n]) * point.scales[:n], axis=1, initial=0.0)
+def _is_at_rest(point: OperatingPoint, slope: Array) -> bool:
+    """slope: accelerations by deviations."""
+    unit = np.max(np.abs(slope) * point.scales[: len(slope)], axis=1, initial=0.0)
     gravity = float(np.linalg.norm(point.model.gravity))
     return bool(np.all(np.abs(point.residual) <= AT_REST * np.maximum(unit, gravity)))
 
 
-def _warn_if_moving(point: OperatingPoint, linear: StateSpace) -> None:
-    if _is_at_rest(point, linear):
+def _warn_if_moving(point: OperatingPoint, slope: Array) -> None:
+    if _is_at_rest(point, slope):
         return
     for name, rate in _moving(point):
         warnings.warn(

@@ -179,8 +179,10 @@ def start_on_loops(
     return q, v
 
 
-def initialise_multipliers(handle: Prepared, state: tuple[Array, Array], integrator: Integrator) -> None:
+def initialise_multipliers(
+    handle: Prepared, state: tuple[Array, Array], integrator: Integrator, t: float = 0.0
+) -> None:
     """Where the integrator solves for the multipliers: those of the start, to begin with."""
     if handle.model.loops and handle.closure.has_unknowns_of(integrator):
-        handle.forward_dynamics(*state)
+        handle.forward_dynamics(*state, t=t)
         handle.closure.hand_to_integrator(handle.work)

@@ -15,6 +15,7 @@ from pliant.methods.method import Method
 from pliant.model import friction_laws, normal_laws
 from pliant.model.laws import Law
 from pliant.model.messages import quoted
+from pliant.model.model import Model
 from pliant.model.parameters import Parameter
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "check_supports",
     "find_formulation",
     "find_method",
+    "formulations_of",
 ]
 
 # what simulate takes: a value, its name, or a table as in files
@@ -101,7 +103,7 @@ def _find_class(family: str, name: Any) -> type[Method]:
     if is_text and name == "auto":
         return AUTO[family]
     for method in table:
-        if is_text and method.name == name:
+        if is_text and method.name == name.replace("-", "_"):
             return method
     close = difflib.get_close_matches(name, [method.name for method in table], 1) if is_text else ()
     hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -144,8 +146,22 @@ def check_supports(method: Method | type[Method], needs: Sequence[str]) -> None:
             raise ModelError(f"{method.family} {method.name!r} does not support {need}; these do: {able}")
 
 
-def find_formulation(given: Any, has_modes: bool) -> Formulation:
-    """A formulation that finds the accelerations of a model with or without beams that bend."""
-    method: Formulation = find_method("formulation", given)
-    check_supports(method, ("flexible bodies", "acceleration") if has_modes else ("acceleration",))
+def _needs(model: Model) -> tuple[str, ...]:
+    """What a formulation must support to move a model."""
+    return ("flexible bodies", "acceleration") if model.has_modes else ("acceleration",)
+
+
+def find_formulation(given: Any, model: Model, **parameters: Any) -> Formulation:
+    """A formulation that takes a model; parameters: of it, by their keys."""
+    method: Formulation = find_method("formulation", given, **parameters)
+    refusal = method.refusal(model)
+    if refusal:
+        able = ", ".join(row.name for row in formulations_of(model))
+        raise ModelError(f"formulation {method.name!r} does not take model {model.name!r}: {refusal}; these do: {able}")
+    check_supports(method, _needs(model))
     return method
+
+
+def formulations_of(model: Model) -> tuple[type[Formulation], ...]:
+    """Those that take a model, the default first."""
+    return tuple(row for row in FORMULATIONS if set(_needs(model)) <= row.supports and not row.refusal(model))

@@ -51,6 +51,18 @@ CITATIONS = {
     "newmark1959": (
         'N. M. Newmark, "A method of computation for structural dynamics", J. Eng. Mech. Div. 85 (1959) 67-94.'
     ),
+    "bathe1973": (
+        'K.-J. Bathe, E. L. Wilson, "Stability and accuracy analysis of direct integration methods", Earthq. Eng. '
+        "Struct. Dyn. 1 (1973) 283-291."
+    ),
+    "houbolt1950": (
+        'J. C. Houbolt, "A recurrence matrix solution for the dynamic response of elastic aircraft", J. Aeronaut. Sci. '
+        "17 (1950) 540-550."
+    ),
+    "transfermatrix": (
+        "A thesis on the transfer matrix method for online control of flexible robot arms (in Persian; author and "
+        "university are not in the text that was used)."
+    ),
     "arnold2007": (
         'M. Arnold, O. Bruels, "Convergence of the generalized-alpha scheme for constrained mechanical '
         'systems", Multibody Syst. Dyn. 18 (2007) 185-202.'

@@ -12,7 +12,7 @@ from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
 _ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
-_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "alpha integrators"})
+_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "second-order integrators"})
 
 
 def _address(module: str, name: str) -> int:
@@ -146,7 +146,7 @@ class Springs(Closure):
         return self if self.prestretch else None
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
-        """In steps of the alpha family, to which they are then not stiff."""
+        """In steps of Newmark's family, to which they are then not stiff."""
         return self.form == "elongation" and integrator.takes_multipliers
 
     def hand_to_integrator(self, work: Any) -> None:
@@ -162,13 +162,16 @@ class Implicit(Closure):
     summary: ClassVar[str] = "multipliers as unknowns of an implicit step (index 3)"
     module: ClassVar[str] = "pliant.kernels.closures.implicit"
     function: ClassVar[str] = "constraint_matrices"
-    supports: ClassVar[frozenset[str]] = _ANY_LOOPS | {"alpha integrators"}
+    supports: ClassVar[frozenset[str]] = _ANY_LOOPS | {"second-order integrators"}
     cost: ClassVar[str] = "an implicit step, and in each the multipliers' own solve"
     reference: ClassVar[str] = "arnold2007"
 
     def use_per_state(self, work: Any) -> None:
         super().use_per_state(work)
         work.calls[0].end_step = _address("implicit", "end_step")
+
+    def goes_with(self, integrator: Integrator) -> bool:
+        return super().goes_with(integrator) and integrator.takes_multipliers
 
     def has_unknowns_of(self, integrator: Integrator) -> bool:
         return True

@@ -6,7 +6,9 @@ import importlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pliant.methods.method import Method
+from pliant.methods.integrators import Integrator
+from pliant.methods.method import Method, parameter
+from pliant.model.model import Model
 
 RIGID_TREE = frozenset({"tree", "floating base", "prescribed motion", "loads"})
 
@@ -17,6 +19,24 @@ class Formulation(Method):
 
     family: ClassVar[str] = "formulation"
     response: ClassVar[str]  # module that solves again with the factors of the equations
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        """Why it does not take a model, beyond what it does not support; empty where it does."""
+        return ""
+
+    def stepper(self, integrator: Integrator) -> str:
+        """Module of its own steps with an integrator; empty: it gives accelerations, and the integrator steps."""
+        return ""
+
+    def step_refusal(self, model: Model, integrator: Integrator) -> str:
+        """Why its own steps do not take a model with an integrator; empty where they do."""
+        return ""
+
+    @property
+    def max_linearisations(self) -> int:
+        """Of the equations of motion in one of its own steps."""
+        return 0
 
     @classmethod
     def load_response(cls) -> Any:
@@ -86,4 +106,57 @@ class Lagrange(Formulation):
     response: ClassVar[str] = "pliant.kernels.rows_response"
 
 
-FORMULATIONS: tuple[type[Formulation], ...] = (Articulated, BoltzmannHamel, DeNOC, GibbsAppell, Lagrange)
+@dataclass(frozen=True)
+class TransferMatrix(Formulation):
+    name: ClassVar[str] = "transfer_matrix"
+    summary: ClassVar[str] = "Riccati transfer matrices of planar chains of hinges, in discrete time too"
+    module: ClassVar[str] = "pliant.kernels.transfer_matrix.acceleration"
+    function: ClassVar[str] = "transfer_matrix"
+    supports: ClassVar[frozenset[str]] = frozenset({"prescribed motion", "loads", "acceleration"})
+    cost: ClassVar[str] = "O(n)"
+    reference: ClassVar[str] = "transfermatrix"
+    response: ClassVar[str] = "pliant.kernels.transfer_matrix.response"
+
+    iterations: int = parameter(
+        1,
+        "most linearisations of transfer_matrix in a step; more: until they change nothing",
+        low=1,
+        high=100,
+        is_whole=True,
+    )
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        return model.chain if isinstance(model.chain, str) else ""
+
+    def stepper(self, integrator: Integrator) -> str:
+        rule = integrator.step_rule
+        has_rows = rule is not None and rule.alpha_m == rule.alpha_f == 0.0
+        return "pliant.kernels.transfer_matrix.step" if has_rows else ""
+
+    def step_refusal(self, model: Model, integrator: Integrator) -> str:
+        rule = integrator.step_rule
+        if rule is not None and rule.start_beta == 0.0:
+            return "beta = 0 leaves the new angles without the new accelerations; give beta above 0, such as 0.25"
+        for link in model.links:
+            if link.transmission is not None:
+                return f"joint {link.joint.name.removesuffix('.motor')!r} is flexible (a transmission)"
+            if link.joint.friction is not None:
+                return f"joint {link.joint.name!r} has friction"
+            if any(limit != "none" and limit.stiffness is not None for limit in link.joint.each("limit") if limit):
+                return f"joint {link.joint.name!r} has a compliant limit"
+        return f"contact {model.contacts[0].name!r} makes forces that it does not linearise" if model.contacts else ""
+
+    @property
+    def max_linearisations(self) -> int:
+        return self.iterations
+
+
+FORMULATIONS: tuple[type[Formulation], ...] = (
+    Articulated,
+    BoltzmannHamel,
+    DeNOC,
+    GibbsAppell,
+    Lagrange,
+    TransferMatrix,
+)

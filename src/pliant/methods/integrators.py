@@ -5,19 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from pliant.errors import ModelError
 from pliant.methods.method import Method, parameter
+from pliant.system.newton import Rule
 
 ADAPTIVE = frozenset({"adaptive", "fixed step", "dense output", "events"})
 FIXED = ADAPTIVE - {"adaptive"}
 
 
-class AlphaCoefficients(NamedTuple):
-    """Of the generalised-alpha family (Chung and Hulbert 1993)."""
+class StepRule(NamedTuple):
+    """A second-order method as the table of system/newton.py has it; by default it begins with linear accelerations."""
 
-    alpha_m: float
-    alpha_f: float
-    beta: float
-    gamma: float
+    rule: Rule = Rule.NEWMARK
+    start_beta: float = 1.0 / 6.0
+    start_gamma: float = 0.5
+    alpha_m: float = 0.0
+    alpha_f: float = 0.0
+    theta: float = 1.0
+    g1: float = 0.0
+    g2: float = 0.0
+    is_printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,9 +32,8 @@ class Integrator(Method):
     """Who advances time."""
 
     family: ClassVar[str] = "integrator"
-    kind: ClassVar[str]  # "explicit", "implicit" or "alpha": what closures of loops say that they go with
+    kind: ClassVar[str]  # "explicit", "implicit" or "second-order": what closures of loops say that they go with
     function: ClassVar[str] = "step"
-    takes_multipliers: ClassVar[bool] = False  # whether forces of loops may be unknowns of its step
 
     @property
     def first(self) -> Integrator:
@@ -40,8 +46,13 @@ class Integrator(Method):
         return False
 
     @property
-    def coefficients(self) -> AlphaCoefficients | None:
-        """Of the alpha family, None of others."""
+    def takes_multipliers(self) -> bool:
+        """Whether forces of loops may be unknowns of its step."""
+        return False
+
+    @property
+    def step_rule(self) -> StepRule | None:
+        """Of second-order methods, None of others."""
         return None
 
     @property
@@ -135,23 +146,37 @@ class Radau(Integrator):
 
 
 @dataclass(frozen=True)
-class AlphaMethod(Integrator):
-    """Of the generalised-alpha family: implicit, fixed step."""
+class SecondOrder(Integrator):
+    """Of equations of second order: implicit, fixed step."""
 
-    kind: ClassVar[str] = "alpha"
-    takes_multipliers: ClassVar[bool] = True
-    module: ClassVar[str] = "pliant.kernels.integrators.generalised_alpha"
+    kind: ClassVar[str] = "second-order"
+    module: ClassVar[str] = "pliant.kernels.integrators.second_order"
     supports: ClassVar[frozenset[str]] = FIXED | {"stiff"}
     cost: ClassVar[str] = "1 evaluation an iteration, about 3 iterations a step, a Jacobian now and then"
 
 
-def _second_order(alpha_m: float, alpha_f: float) -> AlphaCoefficients:
+@dataclass(frozen=True)
+class NewmarkFamily(SecondOrder):
+    """Whose coordinates at the end of a step are a weighted sum of accelerations at both ends."""
+
+    @property
+    def takes_multipliers(self) -> bool:
+        rule = self.step_rule
+        return rule is not None and rule.start_beta > 0.0
+
+
+def _damping_most(alpha_m: float, alpha_f: float) -> StepRule:
     """Second order, and the most damping of fast motion (Chung and Hulbert, 17 and 20)."""
-    return AlphaCoefficients(alpha_m, alpha_f, 0.25 * (1.0 - alpha_m + alpha_f) ** 2, 0.5 - alpha_m + alpha_f)
+    return StepRule(
+        start_beta=0.25 * (1.0 - alpha_m + alpha_f) ** 2,
+        start_gamma=0.5 - alpha_m + alpha_f,
+        alpha_m=alpha_m,
+        alpha_f=alpha_f,
+    )
 
 
 @dataclass(frozen=True)
-class GeneralisedAlpha(AlphaMethod):
+class GeneralisedAlpha(NewmarkFamily):
     name: ClassVar[str] = "generalised_alpha"
     summary: ClassVar[str] = "Chung-Hulbert, fixed step, second order, damps fast motion as rho_inf says"
     reference: ClassVar[str] = "chung1993"
@@ -161,13 +186,13 @@ class GeneralisedAlpha(AlphaMethod):
     )
 
     @property
-    def coefficients(self) -> AlphaCoefficients:
+    def step_rule(self) -> StepRule:
         rho = self.rho_inf
-        return _second_order((2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0))
+        return _damping_most((2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0))
 
 
 @dataclass(frozen=True)
-class HHT(AlphaMethod):
+class HHT(NewmarkFamily):
     name: ClassVar[str] = "hht"
     summary: ClassVar[str] = "Hilber-Hughes-Taylor, fixed step, second order, alpha from -1/3 to 0"
     reference: ClassVar[str] = "hilber1977"
@@ -175,12 +200,12 @@ class HHT(AlphaMethod):
     alpha: float = parameter(-0.1, "numerical damping of hht; 0 damps nothing", low=-1.0 / 3.0, high=0.0)
 
     @property
-    def coefficients(self) -> AlphaCoefficients:
-        return _second_order(0.0, -self.alpha)
+    def step_rule(self) -> StepRule:
+        return _damping_most(0.0, -self.alpha)
 
 
 @dataclass(frozen=True)
-class Newmark(AlphaMethod):
+class Newmark(NewmarkFamily):
     name: ClassVar[str] = "newmark"
     summary: ClassVar[str] = "Newmark's method, fixed step, by default the trapezoidal rule"
     reference: ClassVar[str] = "newmark1959"
@@ -191,8 +216,91 @@ class Newmark(AlphaMethod):
     )
 
     @property
-    def coefficients(self) -> AlphaCoefficients:
-        return AlphaCoefficients(0.0, 0.0, self.beta, self.gamma)
+    def step_rule(self) -> StepRule:
+        return StepRule(start_beta=self.beta, start_gamma=self.gamma)
 
 
-INTEGRATORS: tuple[type[Integrator], ...] = (Dop853, Dopri5, Rkf45, Rk4, Adams, Radau, GeneralisedAlpha, HHT, Newmark)
+@dataclass(frozen=True)
+class FoxEuler(NewmarkFamily):
+    name: ClassVar[str] = "fox_euler"
+    summary: ClassVar[str] = "Newmark's method with beta 1/2 and gamma 1, fixed step, first order, damps much"
+    reference: ClassVar[str] = "transfermatrix"
+
+    @property
+    def step_rule(self) -> StepRule:
+        return StepRule(start_beta=0.5, start_gamma=1.0)
+
+
+@dataclass(frozen=True)
+class Wilson(SecondOrder):
+    name: ClassVar[str] = "wilson"
+    summary: ClassVar[str] = "Wilson's theta method, fixed step, second order: equilibrium theta steps ahead"
+    cost: ClassVar[str] = "as newmark, and 1 evaluation more a step"
+    reference: ClassVar[str] = "bathe1973"
+
+    theta: float = parameter(
+        1.4, "how many steps ahead wilson looks; unconditionally stable from 1.366 on", low=1.0, high=10.0
+    )
+
+    @property
+    def step_rule(self) -> StepRule:
+        return StepRule(Rule.WILSON, theta=self.theta)
+
+
+@dataclass(frozen=True)
+class Houbolt(SecondOrder):
+    name: ClassVar[str] = "houbolt"
+    summary: ClassVar[str] = "Houbolt's method, fixed step, second order, from the last three positions; damps much"
+    reference: ClassVar[str] = "houbolt1950"
+
+    @property
+    def step_rule(self) -> StepRule:
+        return StepRule(Rule.HOUBOLT)
+
+
+@dataclass(frozen=True)
+class Proposed(SecondOrder):
+    name: ClassVar[str] = "proposed"
+    summary: ClassVar[str] = "accelerations of three instants, fixed step, third order, stable up to omega h = 2.45"
+    supports: ClassVar[frozenset[str]] = FIXED
+    reference: ClassVar[str] = "transfermatrix"
+
+    g1: float = parameter(1.0 / 3.0, "weight of the past in proposed's velocities; 1/3: third order", low=0.0, high=1.5)
+    g2: float = parameter(
+        1.0, "weight of the past in proposed's coordinates; below 3 g1 undamped motion grows", low=0.0, high=1.5
+    )
+    version: str = parameter(
+        "consistent",
+        "printed: with the misprint of the thesis, which is wrong at every step length",
+        choices=("consistent", "printed"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_of_thesis = abs(self.g1 - 1.0 / 3.0) < 1e-3 and self.g2 == 0.5
+        if self.version == "printed" and not is_of_thesis:
+            raise ModelError(
+                f"version: 'printed' is the thesis' own method, g1 = 1/3 and g2 = 1/2; found g1 = {self.g1:g}, "
+                f"g2 = {self.g2:g}: say g2 = 0.5 with it, or version = 'consistent'"
+            )
+
+    @property
+    def step_rule(self) -> StepRule:
+        return StepRule(Rule.PROPOSED, g1=self.g1, g2=self.g2, is_printed=self.version == "printed")
+
+
+INTEGRATORS: tuple[type[Integrator], ...] = (
+    Dop853,
+    Dopri5,
+    Rkf45,
+    Rk4,
+    Adams,
+    Radau,
+    GeneralisedAlpha,
+    HHT,
+    Newmark,
+    FoxEuler,
+    Wilson,
+    Houbolt,
+    Proposed,
+)

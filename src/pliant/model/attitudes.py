@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Discriminator, Tag
 
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import Angle, Angles, Matrix, Quaternion, Vector, described, without_direction
+from pliant.model.quantities import Angle, Angles, Direction, Matrix, Quaternion, Vector, described, without_direction
 from pliant.model.rotations import euler_matrix, quaternion_matrix, rotation_matrix, rotation_vector_matrix
 
 Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy", "zxz", "zyx", "zyz"]
@@ -19,7 +19,7 @@ Sequence = Literal["xyx", "xyz", "xzx", "xzy", "yxy", "yxz", "yzx", "yzy", "zxy"
 class AxisAngle:
     """A rotation by `angle` about `axis`."""
 
-    axis: Vector  # any length but 0
+    axis: Direction  # any length but 0, or a letter: "x"
     angle: Angle  # [rad], or text like "30 deg"
     kind: Literal["axis-angle"] = "axis-angle"  # of attitude
 
@@ -91,20 +91,23 @@ def _attitude_form(value: Any) -> str | None:
     return kind if kind in [table.kind for table in TABLES] else None
 
 
-Attitude = Annotated[
-    Annotated[Quaternion, AfterValidator(_some_length), Tag("quaternion")]
-    | Annotated[Matrix, AfterValidator(_rotation), Tag("matrix")]
-    | Annotated[AxisAngle, Tag("axis-angle")]
-    | Annotated[RollPitchYaw, Tag("roll-pitch-yaw")]
-    | Annotated[EulerAngles, Tag("euler-angles")]
-    | Annotated[RotationVector, Tag("rotation-vector")],
-    Discriminator(
-        _attitude_form,
-        custom_error_type="attitude",
-        custom_error_message="give a quaternion x y z w, a 3 x 3 matrix, axis and angle, roll, pitch and yaw, "
-        "euler and angles, or a rotation_vector",
-    ),
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Attitude: TypeAlias = Any
+else:
+    Attitude = Annotated[
+        Annotated[Quaternion, AfterValidator(_some_length), Tag("quaternion")]
+        | Annotated[Matrix, AfterValidator(_rotation), Tag("matrix")]
+        | Annotated[AxisAngle, Tag("axis-angle")]
+        | Annotated[RollPitchYaw, Tag("roll-pitch-yaw")]
+        | Annotated[EulerAngles, Tag("euler-angles")]
+        | Annotated[RotationVector, Tag("rotation-vector")],
+        Discriminator(
+            _attitude_form,
+            custom_error_type="attitude",
+            custom_error_message="give a quaternion x y z w, a 3 x 3 matrix, axis and angle, roll, pitch and yaw, "
+            "euler and angles, or a rotation_vector",
+        ),
+    ]
 
 
 @described

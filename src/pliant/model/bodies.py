@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from pliant.model.attitudes import Attitude, attitude_matrix
 from pliant.model.messages import listed, refuse, shown
 from pliant.model.quantities import (
     TEXT_OR_OTHER,
+    Many,
     Matrix,
     Name,
     NonNegative,
@@ -156,14 +157,17 @@ def _inertia(value: Any) -> Any:
     raise ValueError(f"{shown(value)} is no inertia; give {allowed} [kg m^2]")
 
 
-Inertia = Annotated[Matrix, BeforeValidator(_inertia, json_schema_input_type=list[Number] | Matrix)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Inertia: TypeAlias = Any
+else:
+    Inertia = Annotated[Matrix, BeforeValidator(_inertia, json_schema_input_type=list[Number] | Matrix)]
 
 
 @described
 class Surface:
     """What is seen of a body: triangles between points. For pictures only."""
 
-    points: tuple[Vector, ...]  # in body axes [m]
+    points: Many[Vector]  # in body axes [m]
     faces: tuple[tuple[int, int, int], ...]  # numbers of three points each, from 0
 
     def __post_init__(self) -> None:
@@ -185,7 +189,7 @@ class Body:
     inertia: Inertia | None = None  # about the mass centre: diagonal, 6 entries or 3 x 3 [kg m^2]
     shape: Shape | None = None  # gives mass centre and inertia unless they are given
     density: Positive | None = None  # of the shape, instead of the mass [kg/m^3]
-    visual: tuple[Surface, ...] = ()  # what is seen, in place of the shape
+    visual: Many[Surface] = ()  # what is seen, in place of the shape
     inertia_check: Literal["physical", "symmetric"] = "physical"  # "symmetric" takes what no body can have
     kind: Literal["rigid"] = "rigid"  # of body
 

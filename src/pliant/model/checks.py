@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
+from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Sphere, Tube
 from pliant.model.contact_points import contact_points
-from pliant.model.control_laws import StateFeedback
+from pliant.model.control_laws import ComputedTorque, StateFeedback
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.friction_laws import Friction
 from pliant.model.messages import closest, listed, refuse
@@ -19,6 +19,7 @@ from pliant.model.mobility import mobility_problems
 from pliant.model.tree import find_frame, stays_in_plane
 
 if TYPE_CHECKING:
+    from pliant.model.contacts import Contact
     from pliant.model.control import Controller
     from pliant.model.joints import Joint
     from pliant.model.model import Model, Output
@@ -84,7 +85,7 @@ def _reference_problems(model: Model) -> Iterator[str]:
     for contact in model.contacts:
         where = f"contact '{contact.name}'"
         yield from _unknown_place(where, "plane.place", contact.plane.place, carriers, places)
-        for index, place in enumerate(contact.points or ()):
+        for index, place in enumerate(contact.places):
             yield from _unknown_place(where, f"points[{index}]", place, carriers, places)
     for loop in model.loops:
         for key in ("first", "second"):
@@ -159,11 +160,25 @@ def _cycles(parents: dict[str, str]) -> Iterator[str]:
 # contacts
 
 
+def _ball_problems(where: str, contact: Contact, bodies: list[Any]) -> Iterator[str]:
+    """All points of a contact are of one radius."""
+    for body in bodies:
+        shape = getattr(body, "shape", None)
+        if isinstance(shape, Sphere) and shape.radius != contact.radius:
+            yield (
+                f"{where}: sphere '{body.name}' has radius {shape.radius:g} and the contact {contact.radius:g}; give "
+                "the contact its radius, and other bodies a contact of their own"
+            )
+
+
 def _contact_problems(model: Model) -> Iterator[str]:
+    bodies = {body.name: body for body in model.bodies}
     for contact in model.contacts:
         where = f"contact '{contact.name}'"
         carrier = find_frame(model, contact.plane.place).body
         points = contact_points(model, contact)
+        if contact.points == "shapes":
+            yield from _ball_problems(where, contact, [bodies[point.frame.body] for point in points])
         if not points:
             yield f"{where}: there is no rod, tube or beam whose ends could be its points; give points"
         for point in points:
@@ -237,13 +252,13 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places: list[tuple[str, str | Frame]] = [(f"frame '{frame.name}'", frame) for frame in model.frames]
     places += [(f"joint '{joint.name}': parent", joint.parent) for joint in model.joints]
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
-    places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.points or ()]
+    places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.places]
     places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
     places += [
         (f"loop '{loop.name}': {key}", getattr(loop, key)) for loop in model.loops for key in ("first", "second")
     ]
     for contact in model.contacts:
-        for place in contact.points or ():
+        for place in contact.places:
             yield from _off_rod(model, f"contact '{contact.name}': point", find_frame(model, place))
     beams = {body.name: body for body in model.bodies if isinstance(body, Beam)}
     for where, frame in places:
@@ -397,8 +412,27 @@ def _law_problems(model: Model, controller: Controller, count: int) -> Iterator[
                 "rates of coordinates; give a Python function"
             )
             return
+    if isinstance(law, ComputedTorque):
+        yield from _computed_torque_problems(model, where)
     n_state = len(model.coordinates) + len(model.velocities)
     yield from (f"{where}: {problem}" for problem in law.problems(count, n_state))
+
+
+def _computed_torque_problems(model: Model, where: str) -> Iterator[str]:
+    """Inverse dynamics needs the acceleration of every joint: commanded, prescribed, or held by another controller."""
+    if model.loops:
+        yield f"{where}: computed torque takes no loops ('{model.loops[0].name}'); give a PD law with feedforward"
+        return
+    commanded = {name for controller in model.controllers for name in controller.joints}
+    for link in model.links:
+        name = link.joint.name.removesuffix(".motor") if link.transmission is not None else link.joint.name
+        is_free = None in link.joint.each("motion") or "free" in link.joint.each("motion")
+        if link.joint.row.velocities and is_free and name not in commanded:
+            yield (
+                f"{where}: computed torque cannot know the acceleration of joint '{link.joint.name}', which moves "
+                "freely; command it, too, prescribe its motion, or give another law"
+            )
+            return
 
 
 Check = Callable[["Model"], Iterator[str]]

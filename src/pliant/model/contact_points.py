@@ -1,15 +1,16 @@
-"""Which points of a model a contact has: those given, or the ends of all rods, tubes and beams."""
+"""Which points of a model a contact has: those given, the ends of all rods, tubes and beams, or those of all shapes."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
+from pliant.model.bodies import DIRECTIONS, Body, Box, Frame, Rod, Sphere, Tube
 from pliant.model.flexible import Beam
-from pliant.model.tree import find_frame
+from pliant.model.tree import find_frame, stays_in_plane
 
 if TYPE_CHECKING:
     from pliant.model.contacts import Contact
@@ -31,8 +32,11 @@ def contact_points(model: Model, contact: Contact) -> tuple[ContactPoint, ...]:
     """The points of a contact in the order of its rows."""
     if contact.points is None:
         return link_ends(model)
+    if contact.points == "shapes":
+        carrier = find_frame(model, contact.plane.place).body
+        return tuple(each for each in (*link_ends(model), *shape_points(model)) if each.frame.body != carrier)
     points = []
-    for index, place in enumerate(contact.points):
+    for index, place in enumerate(contact.places):
         frame = find_frame(model, place)
         unnamed = f"{frame.body}.point{index + 1}"
         points.append(ContactPoint(place if isinstance(place, str) else frame.name or unnamed, frame))
@@ -57,6 +61,22 @@ def link_ends(model: Model) -> tuple[ContactPoint, ...]:
             ends.append(ContactPoint(f"{name}.start", Frame(name)))
         ends.append(ContactPoint(f"{name}.end", Frame(name, far)))
     return tuple(ends)
+
+
+def shape_points(model: Model) -> tuple[ContactPoint, ...]:
+    """Corners of boxes and centres of spheres; of models in the x-y plane the corners of the rectangle there."""
+    found: list[ContactPoint] = []
+    is_planar = stays_in_plane(model)
+    for body in (link.body for link in model.links):
+        shape = body.shape if isinstance(body, Body) else None
+        if isinstance(shape, Sphere):
+            found.append(ContactPoint(f"{body.name}.centre", Frame(body.name, shape.at)))
+        elif isinstance(shape, Box):
+            signs = itertools.product((-0.5, 0.5), (-0.5, 0.5), (0.0,) if is_planar else (-0.5, 0.5))
+            for k, sign in enumerate(signs, 1):
+                x, y, z = (np.array(shape.at) + np.array(sign) * shape.size).tolist()
+                found.append(ContactPoint(f"{body.name}.corner{k}", Frame(body.name, (x, y, z))))
+    return tuple(found)
 
 
 def _far_end(body: Body | Beam) -> tuple[float, float, float] | None:

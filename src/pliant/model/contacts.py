@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Tag
 
-from pliant.model.bodies import Place
+from pliant.model.bodies import Frame, Place
 from pliant.model.friction_laws import AnyFriction, Friction
 from pliant.model.messages import refuse
 from pliant.model.normal_laws import AnyNormalLaw, NormalLaw
-from pliant.model.quantities import Name, NonNegative, Number, Vector, described, without_direction
+from pliant.model.quantities import (
+    ONE_OR_EACH,
+    Direction,
+    Many,
+    Name,
+    NonNegative,
+    Number,
+    described,
+    without_direction,
+)
 
 __all__ = ["Contact", "Friction", "NormalLaw", "Plane"]
 
@@ -20,11 +29,18 @@ class Plane:
     """A plane through a place, carried by its body or fixed in the world; the free side is where the normal points."""
 
     place: Place = "world"  # a body, a frame, "world", or a frame given in place: the plane goes through its origin
-    normal: Vector = (0.0, 0.0, 1.0)  # in the axes of the place, any length but 0
+    normal: Direction = (0.0, 0.0, 1.0)  # in the axes of the place, any length but 0, or a letter: "y"
     offset: Number = 0.0  # shifts the plane along its normal [m]
 
     def __post_init__(self) -> None:
         refuse(filter(None, [without_direction("normal", self.normal)]))
+
+
+# places, or those of all shapes
+Points = Annotated[
+    Annotated[Many[Place], Field(min_length=1), Tag("each")] | Annotated[Literal["shapes"], Tag("one")],
+    ONE_OR_EACH,
+]
 
 
 @described
@@ -34,10 +50,15 @@ class Contact:
     name: Name  # under which it is logged
     normal: AnyNormalLaw  # force along the normal
     plane: Plane = Plane()  # what is touched; default: the ground z = 0
-    points: Annotated[tuple[Place, ...], Field(min_length=1)] | None = None  # left out: ends of the links
+    points: Points | None = None  # left out: ends of the links; "shapes": corners of boxes and centres of spheres, too
     friction: AnyFriction | None = None  # force along the plane
     radius: NonNegative = 0.0  # of a ball about each point [m]
     rests: bool = False  # whether points may lie below the plane at the start: they press on it, as at rest
+
+    @property
+    def places(self) -> tuple[str | Frame, ...]:
+        """The points that are given one by one."""
+        return self.points if isinstance(self.points, tuple) else ()
 
     def __post_init__(self) -> None:
         if self.friction is not None and self.friction.load is not None:

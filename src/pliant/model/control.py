@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from pliant.model.control_laws import AnyControlLaw, Bounds
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import Name, NonNegative, Positive, described
+from pliant.model.quantities import Many, Name, NonNegative, Positive, described
 
 
 def _is_function(value: Any) -> Any:
@@ -40,10 +40,11 @@ class Controller:
 
     name: Name  # of the controller
     period: Positive  # between calls [s]
-    joints: Annotated[tuple[str, ...], Field(min_length=1)]  # whose motors it commands
+    joints: Annotated[Many[str], Field(min_length=1)]  # whose motors it commands
     function: ControlFunction | None = None  # in a file: "file.py:function", looked up beside the model file
     law: AnyControlLaw | None = None  # in place of a function
     delay: NonNegative = 0.0  # from the measurement until the command acts [s]
+    encoders: Literal["motor", "link"] = "motor"  # side of flexible joints that a law measures
     counts: Positive | None = None  # of an encoder per revolution: steps of measured angles
     resolution: Positive | None = None  # steps of measured lengths [m]
     noise: NonNegative = 0.0  # standard deviation of measured coordinates [m, rad]
@@ -70,6 +71,11 @@ def _problems(controller: Controller) -> Iterator[str]:
         yield "neither a function nor a law; give one of them"
     if controller.function is not None and controller.law is not None:
         yield "both a function and a law; give one of them"
+    if controller.function is not None and controller.encoders != "motor":
+        yield (
+            f'encoders = "{controller.encoders}" has no effect on a function, which is given both sides of flexible '
+            'joints: measured["elbow"] and measured["elbow.motor"]; leave it out'
+        )
     if controller.rates == "differences" and (controller.rate_noise or controller.rate_resolution):
         yield (
             'rate_noise and rate_resolution have no effect with rates = "differences", which takes rates from measured '

@@ -2,37 +2,45 @@
 
 Every law is linear in discrete time, with e the measured coordinates and rates minus their reference:
 
-    u = feedforward + C x + D e,    x <- A x + B e, at most `bounds` in size."""
+    u = feedforward + C x + D e,    x <- A x + B e, at most `bounds` in size.
+
+ComputedTorque takes r'' + D e for the accelerations that the torques of the rigid model shall make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, Tag
 
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Positive, described
+from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Numbers, Positive, described
 from pliant.model.signals import Constant, Signal
 
 Array = NDArray[np.float64]
 
 # one for all commands, or one per commanded velocity
-Gains = Annotated[
-    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Bounds = Annotated[
-    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Signals = Annotated[
-    Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Rows = Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Gains: TypeAlias = Any
+    Bounds: TypeAlias = Any
+    Signals: TypeAlias = Any
+    Rows: TypeAlias = Any
+else:
+    Gains = Annotated[
+        Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Bounds = Annotated[
+        Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Signals = Annotated[
+        Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Rows = Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
 ZERO = Constant(0.0)
 
 
@@ -118,7 +126,7 @@ class LinearController(SampledLaw):
     B: Rows  # one row per controller state, one column per e
     C: Rows  # one row per command, one column per controller state
     D: Rows  # one row per command, one column per e [N m/rad, N m s/rad, N/m, N s/m]
-    start: tuple[Number, ...] = ()  # x at t = 0; left out: zeros
+    start: Numbers = ()  # x at t = 0; left out: zeros
     reference: Signals = ZERO  # where the joints shall be [rad, m]
     feedforward: Signals = ZERO  # added to the command [N m, N]
     kind: Literal["linear"] = "linear"  # of law
@@ -146,8 +154,8 @@ class StateFeedback(SampledLaw):
     pliant.lqr finds a gain."""
 
     gain: Rows  # one row per command, one column per coordinate and then per velocity of the model
-    q: tuple[Number, ...] = ()  # coordinates of the operating point; left out: zeros
-    v: tuple[Number, ...] = ()  # velocities of the operating point; left out: zeros
+    q: Numbers = ()  # coordinates of the operating point; left out: zeros
+    v: Numbers = ()  # velocities of the operating point; left out: zeros
     reference: Signals = ZERO  # added to the operating point of the joints [rad, m]
     feedforward: Signals = ZERO  # added to the command: what holds the operating point [N m, N]
     kind: Literal["state-feedback"] = "state-feedback"  # of law
@@ -163,6 +171,27 @@ class StateFeedback(SampledLaw):
         return _static(-np.array(self.gain, float))
 
 
+@described
+class ComputedTorque(SampledLaw):
+    """The torques that a model with rigid links needs for r'' + damping (r' - v) + stiffness (r - q), plus feedforward.
+
+    Inverse dynamics in the loop (luh1980): where the links are rigid, every joint's error decays by itself, as
+    e'' + damping e' + stiffness e = 0. The law knows masses, gravity, armatures, springs and dampers of joints; not
+    that links bend, nor loads, friction, limits, contacts and motor signals."""
+
+    per_command: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "reference", "feedforward")
+
+    stiffness: Gains  # angular acceleration per angle, acceleration per length [1/s^2]
+    damping: Gains  # angular acceleration per angular velocity, acceleration per speed [1/s]
+    reference: Signals = ZERO  # r: where the joints shall be [rad, m], with two derivatives
+    feedforward: Signals = ZERO  # added to the command [N m, N]
+    kind: Literal["computed-torque"] = "computed-torque"  # of law
+
+    def matrices(self, count: int, period: float) -> Matrices:
+        gains = np.hstack([np.diag(self.each("stiffness", count)), np.diag(self.each("damping", count))])
+        return _static(-gains)
+
+
 def _static(D: Array) -> Matrices:
     """A law without states."""
     none = np.zeros(0)
@@ -176,7 +205,7 @@ def _shape_problems(where: str, rows: tuple[tuple[float, ...], ...], shape: tupl
         yield f"{where}: {found} found; give {shape[0]} rows of {shape[1]}"
 
 
-CONTROL_LAWS: tuple[Any, ...] = (PD, PID, LinearController, StateFeedback)
+CONTROL_LAWS: tuple[Any, ...] = (PD, PID, ComputedTorque, LinearController, StateFeedback)
 
 
 def _as_law(value: Any) -> Any:
@@ -186,5 +215,5 @@ def _as_law(value: Any) -> Any:
     raise ValueError(f"{shown(value)} is no control law; give a law (in a file: a table with kind = one of {kinds})")
 
 
-ControlLaw = PD | PID | LinearController | StateFeedback
+ControlLaw = PD | PID | ComputedTorque | LinearController | StateFeedback
 AnyControlLaw = Annotated[ControlLaw, Field(discriminator="kind"), BeforeValidator(_as_law)]

@@ -13,7 +13,7 @@ from pydantic import Field
 from pliant.model.bodies import Body, Frame, Inertia, Place
 from pliant.model.joints import Joint
 from pliant.model.messages import refuse
-from pliant.model.quantities import Angle, Name, NonNegative, Number, Vector, described
+from pliant.model.quantities import Angle, Many, Name, NonNegative, Number, Vector, described
 from pliant.model.rotations import rotation_matrix
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ class DenavitHartenberg:
 
     The frame of a body lies at its joint, as always: by the modified convention it is the row's."""
 
-    rows: Annotated[tuple[DHRow, ...], Field(min_length=1)]  # from the base outward
+    rows: Annotated[Many[DHRow], Field(min_length=1)]  # from the base outward
     convention: Literal["classic", "modified"]  # of the rows
     parent: Place = "world"  # what carries the arm: a body or "world", or a frame given in place
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from pliant.model.messages import listed, refuse, shown
-from pliant.model.quantities import Name, NonNegative, Number, Positive, Vector, described
+from pliant.model.quantities import Many, Name, NonNegative, Number, Numbers, Positive, Vector, described
 
 NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
 
@@ -23,8 +23,19 @@ MAX_MODES = 200  # the highest mode of a family: enough for any beam, few enough
 MAX_POLYNOMIAL = 40  # the highest one: frequencies keep seven digits, with 60 of them six, with 100 four
 MAX_FOURTH_ORDER = 16  # bending modes whose products by four are counted
 
-Ends = Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"]
-PAIRS: tuple[str, ...] = get_args(Ends)
+PAIRS = ("ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
+
+
+def _end_letters(value: Any) -> Any:
+    if isinstance(value, str) and value not in PAIRS:
+        raise ValueError(
+            f"{shown(value)} is no pair of ends; give a letter for the inboard end and one for the outboard end, "
+            f'c clamped, s supported, f free, as in "cf" (allowed: {", ".join(PAIRS)})'
+        )
+    return value
+
+
+Ends = Annotated[Literal["ss", "cc", "sc", "cs", "cf", "fc", "ff", "sf", "fs"], BeforeValidator(_end_letters)]
 
 # linear: none; stiffened: a geometric stiffness of first order; high-order: the beam gets shorter by bending;
 # fourth-order: shortening, section angles and bending energy to the fourth order of the slopes
@@ -125,8 +136,8 @@ _Plain = Annotated[Rectangle | Circle | RoundTube | BoxTube | GivenSection, Fiel
 class TaperedSection:
     """Sections of one kind along the beam; between two of them every dimension is a straight line."""
 
-    sections: Annotated[tuple[_Plain, ...], Field(min_length=2)]  # from the inboard end on
-    at: tuple[Number, ...] | None = None  # where, as fractions of the length, 0 to 1; evenly spaced unless given
+    sections: Annotated[Many[_Plain], Field(min_length=2)]  # from the inboard end on
+    at: Numbers | None = None  # where, as fractions of the length, 0 to 1; evenly spaced unless given
     kind: Literal["tapered"] = "tapered"  # of section
 
     def __post_init__(self) -> None:
@@ -183,7 +194,10 @@ def _modes(value: Any) -> Any:
 
 
 # how many modes from the first on, or their numbers
-Modes = Annotated[int | tuple[int, ...], BeforeValidator(_modes, json_schema_input_type=int | list[int])]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Modes: TypeAlias = Any
+else:
+    Modes = Annotated[int | tuple[int, ...], BeforeValidator(_modes, json_schema_input_type=int | list[int])]
 
 
 def mode_numbers(modes: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -195,9 +209,9 @@ def mode_numbers(modes: int | tuple[int, ...]) -> tuple[int, ...]:
 class SampledShapes:
     """Shapes by their values along the beam, joined by cubic splines; held at the start: the first value is 0."""
 
-    at: Annotated[tuple[Number, ...], Field(min_length=4)]  # places as fractions of the length, from 0 to 1
-    values: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]  # one row per shape, one value per place
-    rotations: tuple[tuple[Number, ...], ...] | None = None  # of the sections [1/m], of beams with shear; as values
+    at: Annotated[Numbers, Field(min_length=4)]  # places as fractions of the length, from 0 to 1
+    values: Annotated[tuple[Numbers, ...], Field(min_length=1)]  # one row per shape, one value per place
+    rotations: tuple[Numbers, ...] | None = None  # of the sections [1/m], of beams with shear; as values
 
     def __post_init__(self) -> None:
         refuse(_sample_problems(self))
@@ -321,8 +335,12 @@ def _bending(value: Any) -> Any:
     return {"modes": value} if is_modes else value
 
 
-Plane = Annotated[Bending, BeforeValidator(_bending, json_schema_input_type=Modes | Bending)]
-Axial = Annotated[AxialShapes, BeforeValidator(_bending, json_schema_input_type=Modes | AxialShapes)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Plane: TypeAlias = Any
+    Axial: TypeAlias = Any
+else:
+    Plane = Annotated[Bending, BeforeValidator(_bending, json_schema_input_type=Modes | Bending)]
+    Axial = Annotated[AxialShapes, BeforeValidator(_bending, json_schema_input_type=Modes | AxialShapes)]
 NO_SHAPES = AxialShapes(0)
 
 
@@ -334,6 +352,17 @@ class Damping:
     kelvin_voigt: NonNegative = 0.0  # viscosity against bending, stretch and torsion rates [Pa s]
     ratio: NonNegative = 0.0  # of every mode of the beam alone to its critical damping
     stiffness_time: NonNegative = 0.0  # damping = this x stiffness [s]
+
+
+def _damping(value: Any) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return {"ratio": value} if is_number else value
+
+
+if TYPE_CHECKING:
+    AnyDamping: TypeAlias = Any
+else:
+    AnyDamping = Annotated[Damping, BeforeValidator(_damping, json_schema_input_type=NonNegative | Damping)]
 
 
 @described
@@ -376,14 +405,14 @@ class Beam:
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
     coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
-    damping: Damping = Damping()  # of the material and the air
-    point_masses: tuple[PointMass, ...] = ()  # on the axis
+    damping: AnyDamping = Damping()  # of the material and the air; a number is the ratio of every mode
+    point_masses: Many[PointMass] = ()  # on the axis
     mass_per_length: Positive | None = None  # [kg/m]
     rotary_inertia: Vector | None = None  # per length, about x, y, z [kg m]
     shear_factor: Positive | None = None  # of both planes
     shapes_from: ShapeSource | None = None  # another material and section for the modes; energies stay the beam's own
-    q0: tuple[Number, ...] | None = None  # modal coordinates at the start, default 0 [m, torsion: rad]
-    v0: tuple[Number, ...] | None = None  # their rates at the start, default 0 [m/s, rad/s]
+    q0: Numbers | None = None  # modal coordinates at the start, default 0 [m, torsion: rad]
+    v0: Numbers | None = None  # their rates at the start, default 0 [m/s, rad/s]
     kind: Literal["beam"] = "beam"  # of body
 
     def __post_init__(self) -> None:

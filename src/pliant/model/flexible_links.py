@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, Tag
+from pydantic import Tag
 
 from pliant.errors import ModelError
 from pliant.model.bodies import Body, Frame, Sphere
 from pliant.model.contacts import Contact
-from pliant.model.flexible import NO_SHAPES, Axial, Beam, Coupling, Damping, Material, Modes, Plane, Section
+from pliant.model.flexible import NO_SHAPES, AnyDamping, Axial, Beam, Coupling, Damping, Material, Modes, Plane, Section
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
@@ -47,7 +47,7 @@ class FlexibleLink:
     theory: Literal["timoshenko", "euler-bernoulli"] = "timoshenko"  # of bending
     coupling: Coupling = "high-order"  # of bending and axial motion
     rotary: Literal["section", "frame", "none"] = "section"  # inertia of the sections
-    damping: Annotated[Damping, Field()] = Damping()  # of the material and the air
+    damping: AnyDamping = Damping()  # of the material and the air; a number is the ratio of every mode
 
 
 PASSED = ("section", "material", "stretch", "torsion", "theory", "coupling", "rotary", "damping")
@@ -208,7 +208,7 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     start = Frame(name, attitude=split.R.tolist())
     added = [Joint(f"{split.beam.name}_weld", "fixed", split.beam.name, start)]
     places = [*(joint.parent for joint in joints), *frames, *(load.frame for load in loads)]
-    places += [place for one in contacts for place in (*(one.points or ()), one.plane.place)]
+    places += [place for one in contacts for place in (*one.places, one.plane.place)]
     places += [place for loop in loops for place in (loop.first, loop.second)]
     is_used = any(isinstance(place, Frame) and place.body == split.tip for place in places) or tip.mass
     if is_used:
@@ -230,5 +230,5 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
 
 
 def _moved_contact(contact: Contact, split: _Split) -> Contact:
-    points = contact.points and tuple(split.place(point) for point in contact.points)
+    points = tuple(split.place(point) for point in contact.places) or contact.points
     return replace(contact, points=points, plane=replace(contact.plane, place=split.place(contact.plane.place)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Discriminator, Field, Tag
@@ -18,11 +18,11 @@ from pliant.model.quantities import (
     ONE_OR_EACH,
     TEXT_OR_OTHER,
     Angle,
+    Direction,
     Name,
     NonNegative,
     Number,
     Positive,
-    Vector,
     described,
     without_direction,
 )
@@ -99,18 +99,23 @@ class Limit:
 
 
 # one value for all velocities of a joint, or a list with one per velocity (starts: per coordinate)
-Each = Annotated[
-    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Gears = Annotated[
-    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Starts = Annotated[
-    Annotated[Angle, Tag("one")] | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Each: TypeAlias = Any
+    Gears: TypeAlias = Any
+    Starts: TypeAlias = Any
+else:
+    Each = Annotated[
+        Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Gears = Annotated[
+        Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Starts = Annotated[
+        Annotated[Angle, Tag("one")] | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
 
 
 def _start_form(value: Any) -> str:
@@ -122,38 +127,52 @@ def _start_form(value: Any) -> str:
     return "attitude" if isinstance(value, (dict, *TABLES)) else "one"
 
 
-AnyStart = Annotated[
-    Annotated[Angle, Tag("one")]
-    | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")]
-    | Annotated[Attitude, Tag("attitude")]
-    | Annotated[Pose, Tag("pose")],
-    Discriminator(_start_form),
-]
-Rates = Annotated[
-    Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    AnyStart: TypeAlias = Any
+    Rates: TypeAlias = Any
+else:
+    AnyStart = Annotated[
+        Annotated[Angle, Tag("one")]
+        | Annotated[tuple[Angle, ...], Field(min_length=1), Tag("each")]
+        | Annotated[Attitude, Tag("attitude")]
+        | Annotated[Pose, Tag("pose")],
+        Discriminator(_start_form),
+    ]
+    Rates = Annotated[
+        Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
 LimitOrNone = Annotated[Annotated[Limit, Tag("other")] | Annotated[Literal["none"], Tag("text")], TEXT_OR_OTHER]
-Limits = Annotated[
-    Annotated[Limit, Tag("one")] | Annotated[tuple[LimitOrNone, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Limits: TypeAlias = Any
+else:
+    Limits = Annotated[
+        Annotated[Limit, Tag("one")] | Annotated[tuple[LimitOrNone, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
 FrictionOrNone = Annotated[
     Annotated[AnyFriction, Tag("other")] | Annotated[Literal["none"], Tag("text")], TEXT_OR_OTHER
 ]
-Frictions = Annotated[
-    Annotated[AnyFriction, Tag("one")] | Annotated[tuple[FrictionOrNone, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
-Motors = Annotated[
-    Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Frictions: TypeAlias = Any
+    Motors: TypeAlias = Any
+else:
+    Frictions = Annotated[
+        Annotated[AnyFriction, Tag("one")] | Annotated[tuple[FrictionOrNone, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
+    Motors = Annotated[
+        Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
 MotionOrFree = Annotated[Annotated[Signal, Tag("other")] | Annotated[Literal["free"], Tag("text")], TEXT_OR_OTHER]
-Motions = Annotated[
-    Annotated[Signal, Tag("one")] | Annotated[tuple[MotionOrFree, ...], Field(min_length=1), Tag("each")],
-    ONE_OR_EACH,
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Motions: TypeAlias = Any
+else:
+    Motions = Annotated[
+        Annotated[Signal, Tag("one")] | Annotated[tuple[MotionOrFree, ...], Field(min_length=1), Tag("each")],
+        ONE_OR_EACH,
+    ]
 
 
 @described
@@ -170,7 +189,7 @@ class Joint:
     kind: Kind  # how the child may move against the parent
     child: str  # body that it carries
     parent: Place = "world"  # a body, a frame, "world", or a frame given in place
-    axis: Vector | None = None  # in the parent frame, default z
+    axis: Direction | None = None  # in the parent frame, or its letter: "x", "-y"; default z
     q0: AnyStart | None = None  # start [m, rad], default 0; spherical: any attitude, floating: also a pose
     v0: Rates | None = None  # start [m/s, rad/s], default 0
     stiffness: Each = 0.0  # of a spring [N/m, N m/rad]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pliant.model.bodies import Place
 from pliant.model.messages import listed, refuse
-from pliant.model.quantities import Name, Positive, Vector, described, without_direction
+from pliant.model.quantities import Direction, Name, Positive, described, without_direction
 
 LoopKind = Literal["revolute", "prismatic", "spherical", "universal", "fixed", "distance", "point-on-line"]
 SPRING_FORMS = ("elongation", "loop-difference", "polar", "squared")  # words for SpringForm, of virtual springs
@@ -27,7 +27,7 @@ class Loop:
     kind: LoopKind  # which joint closes it
     first: Place  # a body, a frame, "world", or a frame given in place
     second: Place  # the other; the multipliers are forces on it
-    axis: Vector | None = None  # of revolute, prismatic and point-on-line; default z
+    axis: Direction | None = None  # of revolute, prismatic and point-on-line; default z
     length: Positive | None = None  # of distance [m]
 
     def __post_init__(self) -> None:

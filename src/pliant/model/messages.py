@@ -1,6 +1,7 @@
 """Kind messages: what pydantic found wrong, one line per mistake, in the words of the model file."""
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from itertools import islice
@@ -121,11 +122,36 @@ def _message(problem: Any) -> str:
     if kind in ("literal_error", "union_tag_invalid"):
         return _not_allowed(context.get("tag", found), context.get("expected", context.get("expected_tags", "")))
     if kind == "float_type" and isinstance(found, str):
-        return f"found the text {shown(found)}; give a plain number in SI units"
+        return f"found the text {shown(found)}; give a plain number in SI units{in_si(found)}"
     if kind == "tuple_type" and isinstance(found, dict):
-        return "found a single table; give a list (in a file: a heading with double brackets, as in [[joints]])"
+        name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "joints")
+        return f"found a single table; give a list (in a file: a heading with double brackets, [[{name}]])"
     advice = ADVICE.get(kind, problem["msg"]).format(**context)
     return f"found {shown(found)}; {advice}"
+
+
+# of quantities in files, in SI units; what may stand before them
+UNITS = {
+    "Pa": 1.0, "N": 1.0, "m": 1.0, "s": 1.0, "g": 1e-3, "Hz": 1.0, "J": 1.0, "W": 1.0, "Nm": 1.0, "N m": 1.0,
+    "N/m": 1.0, "m^2": 1.0, "m^4": 1.0, "kg/m^3": 1.0, "g/cm^3": 1e3, "N/mm": 1e3, "N/mm^2": 1e6, "mm^2": 1e-6,
+    "cm^2": 1e-4, "mm^4": 1e-12, "cm^4": 1e-8, "kg m^2": 1.0, "kg": 1.0, "t": 1e3, "bar": 1e5, "psi": 6894.757,
+    "in": 0.0254, "ft": 0.3048, "lb": 0.45359237, "min": 60.0, "h": 3600.0, "m/s": 1.0, "km/h": 1.0 / 3.6,
+    "deg": math.pi / 180.0, "rad": 1.0, "rpm": math.pi / 30.0, "deg/s": math.pi / 180.0, "rad/s": 1.0,
+}  # fmt: skip
+PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3, "c": 1e-2, "m": 1e-3, "u": 1e-6}
+PREFIXED = ("Pa", "N", "m", "s", "g", "Hz", "J", "W", "Nm", "N m", "N/m")
+
+
+def in_si(text: str) -> str:
+    """A hint: what a number with a unit is in SI units; nothing if it is none."""
+    match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.{0,20}?)\s*", text[:60])
+    if match is None:
+        return ""
+    number, unit = float(match[1]), match[2].replace("\u00b5", "u").replace("*", " ")
+    factor = UNITS.get(unit)
+    if factor is None and unit[:1] in PREFIXES and unit[1:] in PREFIXED:
+        factor = PREFIXES[unit[0]] * UNITS[unit[1:]]
+    return "" if factor is None else f": {number * factor:.6g}"
 
 
 def _not_allowed(found: Any, expected: str) -> str:

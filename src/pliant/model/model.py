@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from pliant.model.flexible import Beam
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
 from pliant.model.messages import refuse, shown
-from pliant.model.quantities import Name, Number, Positive, Vector, described
+from pliant.model.planar_chains import PlanarChain, planar_chain
+from pliant.model.quantities import Many, Name, Number, Positive, Vector, described
 from pliant.model.run_table import FrozenTable, RunTable
 from pliant.model.signals import Constant, Signal
 from pliant.model.tree import Link, build_tree, column_names
@@ -98,9 +99,12 @@ def _current_quantity(value: Any) -> Any:
     return value
 
 
-Recorded = Annotated[
-    Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity], BeforeValidator(_current_quantity)
-]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Recorded: TypeAlias = Any
+else:
+    Recorded = Annotated[
+        Literal[MotionQuantity, JointQuantity, ContactQuantity, BeamQuantity], BeforeValidator(_current_quantity)
+    ]
 
 
 @described
@@ -127,7 +131,10 @@ def _base(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
 
-BaseOrKind = Annotated[Base, BeforeValidator(_base, json_schema_input_type=BaseKind | Base)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    BaseOrKind: TypeAlias = Any
+else:
+    BaseOrKind = Annotated[Base, BeforeValidator(_base, json_schema_input_type=BaseKind | Base)]
 
 
 def _body_kind(value: Any) -> Any:
@@ -145,18 +152,18 @@ class Model:
     """A robot: bodies, joints, and what acts on them. SI units, radians; gravity (0, 0, -9.81) unless given."""
 
     name: str  # of the robot
-    bodies: Annotated[tuple[AnyBody, ...], Field(min_length=1)]  # rigid bodies, and beams (kind = "beam")
-    joints: tuple[Joint, ...] = ()  # each carries one body
+    bodies: Annotated[Many[AnyBody], Field(min_length=1)]  # rigid bodies, and beams (kind = "beam")
+    joints: Many[Joint] = ()  # each carries one body
     base: BaseOrKind = Base()  # how the body without a joint is held; the kind alone will do
     gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
-    frames: tuple[Frame, ...] = ()  # named places on bodies or on the world
-    loads: tuple[Load, ...] = ()  # forces and couples
-    contacts: tuple[Contact, ...] = ()  # points that touch planes
-    loops: tuple[Loop, ...] = ()  # closed loops
-    keep: tuple[str, ...] = ()  # joints whose start stays as given while loops are closed
-    crossings: tuple[Crossing, ...] = ()  # events to locate
-    outputs: tuple[Output, ...] = ()  # quantities to record
-    controllers: tuple[Controller, ...] = ()  # laws or Python functions that command motors
+    frames: Many[Frame] = ()  # named places on bodies or on the world
+    loads: Many[Load] = ()  # forces and couples
+    contacts: Many[Contact] = ()  # points that touch planes
+    loops: Many[Loop] = ()  # closed loops
+    keep: Many[str] = ()  # joints whose start stays as given while loops are closed
+    crossings: Many[Crossing] = ()  # events to locate
+    outputs: Many[Output] = ()  # quantities to record
+    controllers: Many[Controller] = ()  # laws or Python functions that command motors
     duration: Positive | None = None  # of a run, unless simulate says otherwise [s]
     run: RunTable = FrozenTable()  # other options of a run, unless simulate says otherwise
 
@@ -195,6 +202,11 @@ class Model:
     def links(self) -> tuple[Link, ...]:
         """Bodies with their joints, parents first."""
         return build_tree(self)
+
+    @cached_property
+    def chain(self) -> PlanarChain | str:
+        """The serial chain of hinges with parallel axes that it is, or why it is none."""
+        return planar_chain(self)
 
     @cached_property
     def beams(self) -> tuple[Beam, ...]:

@@ -6,8 +6,8 @@ import dataclasses
 import math
 import re
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, dataclass_transform
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 import pydantic
@@ -58,6 +58,29 @@ def _count(count: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+DIRECTION_WORDS = {
+    f"{sign}{axis}": tuple(size if k == at else 0.0 for k in range(3))
+    for sign, size in (("", 1.0), ("+", 1.0), ("-", -1.0))
+    for at, axis in enumerate("xyz")
+}
+
+
+def _direction(value: Any) -> Any:
+    """Also by its letter: "x", "-y"."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().lower() not in DIRECTION_WORDS:
+        raise ValueError(f'{shown(value)} is no direction; give three numbers, or "x", "y", "z", "-x", "-y" or "-z"')
+    return DIRECTION_WORDS[value.strip().lower()]
+
+
+def _three(value: Any) -> Any:
+    """A number alone may be meant along z, or down: which, its user must say."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        raise ValueError(f"found the number {shown(value)}; give three, as in [0, 0, {shown(value)}]")
+    return value
+
+
 def _not_tiny(value: float) -> float:
     """So that products of a few of them are not lost, nor their quotients too large."""
     if value < SMALLEST:
@@ -71,12 +94,35 @@ LARGEST = 1e35  # beyond all that is built, and small enough for products of ine
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=-LARGEST, le=LARGEST)]
 Positive = Annotated[float, Field(allow_inf_nan=False, strict=True, gt=0, le=LARGEST), AfterValidator(_not_tiny)]
 NonNegative = Annotated[float, Field(allow_inf_nan=False, strict=True, ge=0, le=LARGEST)]
-Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
-Vector = Annotated[tuple[Number, Number, Number], _count(3)]
-Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]
-Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
-Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Angle: TypeAlias = Any
+    Vector: TypeAlias = Any
+    Direction: TypeAlias = Any
+    Angles: TypeAlias = Any
+    Matrix: TypeAlias = Any
+    Quaternion: TypeAlias = Any
+else:
+    Angle = Annotated[Number, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
+    Vector = Annotated[tuple[Number, Number, Number], _count(3), BeforeValidator(_three)]
+    Direction = Annotated[Vector, BeforeValidator(_direction, json_schema_input_type=Vector | str)]
+    Angles = Annotated[tuple[Angle, Angle, Angle], _count(3)]
+    Matrix = Annotated[tuple[Vector, Vector, Vector], _count(3)]
+    Quaternion = Annotated[tuple[Number, Number, Number, Number], _count(4)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=80)]
+
+if TYPE_CHECKING:
+    Many: TypeAlias = Sequence[T]
+    Numbers: TypeAlias = Any
+else:
+
+    class Many:
+        """Many[X]: a tuple of any length; a list may be given, too."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return tuple[kind, ...]
+
+    Numbers = Many[Number]
+
 
 # for unions of a value tagged "one" and a list of values tagged "each": only the form that was given is checked
 ONE_OR_EACH = Discriminator(lambda value: "each" if isinstance(value, (list, tuple)) else "one")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import pydantic
 from pydantic import BeforeValidator, Field
 
 from pliant.errors import ModelError
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import Angle, Number, argument_of, described, worded
+from pliant.model.quantities import Angle, Many, Number, Numbers, argument_of, described, worded
 
 
 class _Algebra:
@@ -141,8 +141,8 @@ class Table(_Algebra):
     fine that steps may pass its times; else each step ends at the next of them. repeats: it begins anew where it ends,
     for ever."""
 
-    times: Annotated[tuple[Number, ...], Field(min_length=2)]  # [s]
-    values: Annotated[tuple[Number, ...], Field(min_length=2)]  # one per time
+    times: Annotated[Numbers, Field(min_length=2)]  # [s]
+    values: Annotated[Numbers, Field(min_length=2)]  # one per time
     ends: Literal["not-a-knot", "natural", "clamped"] = "not-a-knot"  # of the spline
     smooth: bool = False  # steps need not end at its times
     repeats: bool = False  # begins anew where it ends
@@ -169,7 +169,7 @@ class Table(_Algebra):
 class Sum(_Algebra):
     """The sum of other signals."""
 
-    terms: Annotated[tuple[Signal, ...], Field(min_length=1)]  # signals or numbers
+    terms: Annotated[Many[Signal], Field(min_length=1)]  # signals or numbers
     kind: Literal["sum"] = "sum"  # of signal
 
 
@@ -177,7 +177,7 @@ class Sum(_Algebra):
 class Product(_Algebra):
     """The product of other signals."""
 
-    factors: Annotated[tuple[Signal, ...], Field(min_length=1)]  # signals or numbers
+    factors: Annotated[Many[Signal], Field(min_length=1)]  # signals or numbers
     kind: Literal["product"] = "product"  # of signal
 
 
@@ -211,7 +211,10 @@ _Signal = Annotated[
     Constant | Step | Ramp | Cycloid | SpeedChange | Sine | Chirp | Table | Sum | Product,
     Field(discriminator="kind"),
 ]
-Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Signal: TypeAlias = Any
+else:
+    Signal = Annotated[_Signal, BeforeValidator(_as_signal, json_schema_input_type=float | _Signal)]
 # now that signals are known, of which these are made
 _made_of_others: Any
 for _made_of_others in (Sum, Product):

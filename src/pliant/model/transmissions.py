@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from pliant.model.friction_laws import AnyFriction
 from pliant.model.messages import refuse
-from pliant.model.quantities import Angle, NonNegative, Number, Positive, described, parse_angle
+from pliant.model.quantities import Angle, Many, NonNegative, Number, Numbers, Positive, described, parse_angle
 
 
 @described
@@ -17,8 +17,8 @@ class TorqueTable:
     """The torque of a transmission over its twist: monotone and with a continuous slope between the values (PCHIP),
     beyond them with the slope of the ends. A table that begins at (0, 0) holds for both directions."""
 
-    twist: Annotated[tuple[Angle, ...], Field(min_length=2)]  # motor against link, on the joint's side [rad, m]
-    torque: Annotated[tuple[Number, ...], Field(min_length=2)]  # one per twist [N m, N]
+    twist: Annotated[Many[Angle], Field(min_length=2)]  # motor against link, on the joint's side [rad, m]
+    torque: Annotated[Numbers, Field(min_length=2)]  # one per twist [N m, N]
 
     def __post_init__(self) -> None:
         if len(self.twist) != len(self.torque):
@@ -28,10 +28,11 @@ class TorqueTable:
     @property
     def both_ways(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Twists and torques of both directions."""
-        if self.twist[0] != 0.0:
-            return self.twist, self.torque
-        mirrored = [tuple(-x for x in reversed(values[1:])) for values in (self.twist, self.torque)]
-        return mirrored[0] + self.twist, mirrored[1] + self.torque
+        twist, torque = tuple(self.twist), tuple(self.torque)
+        if twist[0] != 0.0:
+            return twist, torque
+        mirrored = [tuple(-x for x in reversed(values[1:])) for values in (twist, torque)]
+        return mirrored[0] + twist, mirrored[1] + torque
 
 
 def _table_problems(table: TorqueTable) -> Iterator[str]:
@@ -61,7 +62,10 @@ def _stiffness_form(value: Any) -> str:
     return "table" if isinstance(value, (dict, TorqueTable)) else "number"
 
 
-Play = Annotated[NonNegative, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
+if TYPE_CHECKING:  # more forms may be given than a field then has
+    Play: TypeAlias = Any
+else:
+    Play = Annotated[NonNegative, BeforeValidator(parse_angle, json_schema_input_type=float | str)]
 Stiffness = Annotated[
     Annotated[Positive, Tag("number")] | Annotated[TorqueTable, Tag("table")], Discriminator(_stiffness_form)
 ]

@@ -26,12 +26,15 @@ from pliant.model.messages import quoted
 from pliant.model.model import BeamQuantity, Model
 from pliant.model.stations import with_stations
 from pliant.queries.attitude import express, follow
+from pliant.results.checkpoint import Checkpoint
 from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
 from pliant.results.outputs import recorded_outputs
+from pliant.results.pitfalls import pitfalls
 from pliant.results.section_forces import Sections
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
+from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 STATIONS = 25  # along a beam, for curves
@@ -85,7 +88,13 @@ def energy_error(energy: dict[str, Array], scale: float) -> Array:
     """|E - E0 - work| over the energy that moved, per row: the one formula of audit and page."""
     total = energy["kinetic"] + energy["gravity"] + energy["elastic"]
     work = sum((values for name, values in energy.items() if name.startswith("work_")), np.zeros(len(total)))
-    return np.asarray(np.abs(total - total[0] - work) / (scale if scale > 0.0 else 1.0))
+    return np.asarray(np.abs(total - total[0] - (work - work[0])) / (scale if scale > 0.0 else 1.0))
+
+
+def recorded_energy(handle: Prepared, q: Array, v: Array, z: Array) -> dict[str, Array]:
+    """Energies and accumulated work along rows of the state, by name, each (rows) [J]."""
+    works = {f"work_{Power(kind).name.lower()}": z[:, k].copy() for k, kind in enumerate(handle.system.quadratures)}
+    return handle.energies(q, v) | works
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +120,7 @@ class Recording:
     commands: Array | None = field(default=None, repr=False)  # t and held commands at every accepted step
     integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
     methods: Methods | None = None  # what it was made with, as asked for
+    checkpoint: Checkpoint | None = field(default=None, repr=False)  # for a run that goes on from its end
 
     @property
     def is_ok(self) -> bool:
@@ -122,11 +132,11 @@ class Recording:
         """What one should know before believing the figures."""
         return tuple(finding.words for finding in self.diagnostics)
 
-    @property
+    @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The same with how bad each is: level "warning" or "wrong"."""
         stays_closed = self.methods is None or self.methods.closure is None or self.methods.closure.keeps_closed
-        return diagnose(self.audit, self.settings, stays_closed)
+        return (*diagnose(self.audit, self.settings, stays_closed), *pitfalls(self))
 
     @property
     def citations(self) -> list[dict[str, Any]]:
@@ -164,6 +174,12 @@ class Recording:
         assert self.phases is not None
         found = recorded_outputs(self._handle(), times, y, self._held(times), self.phases)
         return {name: values[np.argsort(order)] for name, values in found.items()}
+
+    def energies_at(self, t: ArrayLike) -> dict[str, Array]:
+        """Energies and work terms at any times of the run, by name, each (times) [J]: not only where a step ended."""
+        y, n_q = self.state_at(as_time_list(t)), len(self.model.coordinates)
+        q, v, z = np.split(y, [n_q, n_q + len(self.model.velocities)], axis=1)
+        return recorded_energy(self._handle(), q.copy(), v.copy(), z)
 
     def contact_forces(self, t: ArrayLike) -> ContactForces:
         """Normal and friction force on every contact point at any times of the run, and where they act."""

@@ -58,7 +58,7 @@ def energy_scale(handle: Prepared, q: Array, atol: Array, energy: dict[str, Arra
     """The energy that moved [J]: max (T + V_elastic + |V_gravity - V_gravity(0)|), but where next to nothing moves not
     less than rounding of the potential energy, a part of the work done, and what motion has that counts as rest."""
     moved = energy["kinetic"] + energy["elastic"] + np.abs(energy["gravity"] - energy["gravity"][0])
-    work = [float(np.max(np.abs(values))) for name, values in energy.items() if name.startswith("work_")]
+    work = [float(np.max(np.abs(values - values[0]))) for name, values in energy.items() if name.startswith("work_")]
     rest = np.maximum(np.where(np.isfinite(atol), atol, 0.0), _stick_speeds(handle))
     slow = handle.energies(q, rest[None, :])["kinetic"]
     floor = AT_REST * np.max(np.abs(energy["gravity"])), PASSED_THROUGH * max(work, default=0.0), slow[0]

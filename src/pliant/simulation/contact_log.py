@@ -61,6 +61,18 @@ def contact_log(
     return contacts
 
 
+def join_contacts(contacts: Any, before: Any) -> None:
+    """Contacts that last from the end of the run before on: one record with their beginning in that one."""
+    first = {(row.contact, row.point): row for row in reversed(contacts)}
+    for row in before[np.isnan(before.t_end)]:
+        joined = first.get((row.contact, row.point))
+        if joined is not None:
+            joined.t_start, joined.v_in = row.t_start, row.v_in
+            joined.work, joined.impulse = joined.work + row.work, joined.impulse + row.impulse
+            joined.peak_normal = max(joined.peak_normal, row.peak_normal)
+            joined.restitution_delivered = joined.v_out / row.v_in if row.v_in > 0.0 else np.nan
+
+
 def gap_rate(handle: Prepared, k: int, y: Array) -> float:
     """Rate of the gap of contact row k in a state."""
     from pliant.kernels import _jit, events

@@ -18,6 +18,7 @@ from pliant.errors import ModelError
 from pliant.model.control import Controller
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
+from pliant.results.checkpoint import SampledState
 from pliant.results.outputs import recorded_outputs
 from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.phases import Phases
@@ -107,18 +108,34 @@ def stepped(value: Any, step: float | None) -> Any:
 class Sampler:
     """The controllers of one run: what is held for each, and which commands are on their way."""
 
-    def __init__(self, handle: Prepared) -> None:
+    def __init__(self, handle: Prepared, begun: tuple[SampledState, ...] = ()) -> None:
         self.model, self._handle = handle.model, handle
         self.inputs: Array = handle.work.inputs
-        firsts = np.cumsum([0, *(sum(self._widths(each).values()) for each in self.model.controllers)])
+        firsts = np.cumsum([0, *(sum(self.widths(each).values()) for each in self.model.controllers)])
         # those with a law are sampled by kernels/control.py
         self._own = [(each, int(first)) for each, first in zip(self.model.controllers, firsts[:-1], strict=True)]
         self._own = [(each, first) for each, first in self._own if each.law is None]
-        for controller, first in self._own:
-            self.inputs[first : first + sum(self._widths(controller).values())] = 0.0
+        for controller, first in self._own if not begun else ():
+            self.inputs[first : first + sum(self.widths(controller).values())] = 0.0
         self.sensors = [Sensors(self.model, controller) for controller, _ in self._own]
         self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self._own]
         self._counts = [0] * len(self._own)  # how often each has measured
+        for k, state in enumerate(begun):
+            self._counts[k], self.sensors[k].random.bit_generator.state = state.count, state.random
+            self._waiting[k].extend((t, np.array(command)) for t, command in state.waiting)
+            self.sensors[k].last = None if state.measured is None else np.array(state.measured)
+
+    def states(self) -> tuple[SampledState, ...]:
+        """Of every controller, for a run that goes on from here."""
+        return tuple(
+            SampledState(
+                count,
+                tuple((t, tuple(command.tolist())) for t, command in waiting),
+                dict(sensors.random.bit_generator.state),
+                None if sensors.last is None else tuple(sensors.last.tolist()),
+            )
+            for count, waiting, sensors in zip(self._counts, self._waiting, self.sensors, strict=True)
+        )
 
     def instant(self, t: float, y: Array) -> None:
         """Measure and ask where it is due at t; hold the commands that have arrived. Two instants that differ by
@@ -126,7 +143,7 @@ class Sampler:
         n_q, n_v = len(self.model.coordinates), len(self.model.velocities)
         y, arrived = y.copy(), self.inputs.copy()
         for k, ((controller, first), sensors) in enumerate(zip(self._own, self.sensors, strict=True)):
-            widths, waiting = self._widths(controller), self._waiting[k]
+            widths, waiting = self.widths(controller), self._waiting[k]
             count = sum(widths.values())
             if self._counts[k] * controller.period <= t + SAME_INSTANT:
                 self._counts[k] += 1
@@ -156,11 +173,11 @@ class Sampler:
 
     def commands(self) -> dict[str, Array]:
         """Held commands by joint."""
-        widths = {name: width for each in self.model.controllers for name, width in self._widths(each).items()}
+        widths = {name: width for each in self.model.controllers for name, width in self.widths(each).items()}
         ends = np.cumsum(list(widths.values()))[:-1]
         return dict(zip(widths, np.split(self.inputs.copy(), ends), strict=True))
 
-    def _widths(self, controller: Controller) -> dict[str, int]:
+    def widths(self, controller: Controller) -> dict[str, int]:
         """How many commands each of its joints takes."""
         return {name: self._velocities[name] for name in controller.joints}
 
@@ -172,13 +189,16 @@ class Sampler:
 # --- what a controller says -------------------------------------------------------------------------------------
 
 
-def _command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
-    """What a controller says, as its motors take it; what goes wrong names the controller, the time and the line."""
+def wanted_command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
+    """What a controller says; what goes wrong names the controller, the time and the line."""
     where = f"at t = {t:.9g} s: controller {controller.name!r}"
-    command = guarded(
-        lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where
-    )
-    command = stepped(command, controller.command_resolution)
+    said = guarded(lambda: _numbers(_ask(controller.function, t, measured), widths, where), controller.function, where)
+    return np.asarray(said)
+
+
+def _command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:
+    """What a controller says, as its motors take it."""
+    command = stepped(wanted_command(controller, t, measured, widths), controller.command_resolution)
     if controller.limit is not None:
         command = np.clip(command, -np.array(controller.limit), np.array(controller.limit))
     return np.array(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 from typing import Any
 
@@ -13,33 +14,44 @@ from pliant.methods import Methods
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
-from pliant.results.recording import Dense
+from pliant.results.recording import Dense, recorded_energy
 from pliant.simulation.audit import audit_run
 from pliant.simulation.auto_integrator import describe_integrators
-from pliant.simulation.contact_log import contact_log
+from pliant.simulation.contact_log import contact_log, join_contacts
+from pliant.simulation.continuing import checkpoint_of
 from pliant.simulation.options import settings_of
 from pliant.simulation.outcome import events_of, failure_reason, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
-from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
 
 
 def make_result(
-    run: Run, recorded: Recorded, status: Status, reason: str, options: dict[str, Any], walls: dict[str, float]
+    run: Run,
+    recorded: Recorded,
+    status: Status,
+    reason: str,
+    options: dict[str, Any],
+    walls: dict[str, float],
+    before: Result | None = None,
 ) -> Result:
-    """The Result of a run that has ended; where memory does not suffice for it, of the rows that can be kept."""
+    """The Result of a run that has ended; where memory does not suffice for it, of the rows that can be kept. before:
+    the result from whose end it went on."""
+    checkpoint = checkpoint_of(run, status)  # first: all else uses the same work
     while True:
         try:
-            return _result(run, recorded, status, reason, options, walls)
+            result = _result(run, recorded, status, reason, options, walls)
+            if before is not None:
+                join_contacts(result.contacts, before.contacts)
+            return dataclasses.replace(result, checkpoint=checkpoint)
         except (MemoryError, OSError) as error:
             if isinstance(error, OSError) and error.errno != errno.ENOMEM:
                 raise
         # only here is let go what the attempt held
-        status, reason = Status.OUT_OF_MEMORY, recorded.give_up()
+        status, reason, checkpoint = Status.OUT_OF_MEMORY, recorded.give_up(), None
 
 
 def _result(
@@ -49,7 +61,7 @@ def _result(
     model = handle.model
     rows = recorded.rows.whole()
     if len(rows) == 0:  # it failed before the first step: only the start is known
-        rows = np.concatenate([[0.0], run.memory.y, handle.work.inputs])[None, :]
+        rows = np.concatenate([[stepping.t], run.memory.y, handle.work.inputs])[None, :]
     pieces = recorded.starts.whole()
     dense = (
         Dense(pieces[:, 0].copy(), pieces[:, 1].copy(), recorded.terms.whole())
@@ -61,7 +73,8 @@ def _result(
     if not reason:
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
-        reason = failure_reason(handle, status, float(stepping.t), events, start, end, int(stepping.target))
+        target = int(stepping.target)
+        reason = failure_reason(handle, status, float(stepping.t), events, start, end, target, options)
     t, _, _, inputs, energy = _split(handle, rows)
     y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
     audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
@@ -117,10 +130,7 @@ def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, d
     world = handle.system.world[0]
     t, q, v, z, inputs = np.split(rows, np.cumsum([1, world.n_q, world.n_v, world.n_z]), axis=1)
     q, v = q.copy(), v.copy()
-    energy = handle.energies(q, v)
-    for k, kind in enumerate(handle.system.quadratures):
-        energy[f"work_{Power(kind).name.lower()}"] = z[:, k].copy()
-    return t[:, 0].copy(), q, v, inputs.copy(), energy
+    return t[:, 0].copy(), q, v, inputs.copy(), recorded_energy(handle, q, v, z)
 
 
 def _on_grid(rows: Array, dense: Dense, period: float, model: Model) -> Array:

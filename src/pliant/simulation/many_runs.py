@@ -18,12 +18,12 @@ from pliant.engine.threads import thread_count
 from pliant.errors import ModelError, PliantError
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
-from pliant.result import Result
+from pliant.result import Result, counted
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
 from pliant.simulation.outcome import status_word
 from pliant.simulation.prepared_run import PreparedRun
-from pliant.simulation.simulate import simulate
+from pliant.simulation.simulate import run_model, simulate, warn_of
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
@@ -51,6 +51,9 @@ class Runs:
     v_at: Array | None = None  # (runs, times, n_v)
     outputs: dict[str, Array] = field(default_factory=dict)  # the models' outputs, each (runs, times, columns)
     results: tuple[Result | None, ...] = ()  # of all runs, if they were to be kept
+    # of runs that recorded their way (times, keep_results), each (runs), nan where a run has none; else empty
+    audit: dict[str, Array] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()  # "run 3: ..", of the same runs, and of those that failed
 
     def __len__(self) -> int:
         return len(self.t)
@@ -80,7 +83,7 @@ class Runs:
         how = ", ".join(f"{count} {word}" for word, count in zip(words, counts, strict=True)) or "none"
         name = self.models[0].name if self.models else ""
         first = f"; run {self.failed[0]}: {self.reasons[self.failed[0]]}" if self.failed else ""
-        return f"<Runs of {name!r}: {how}{first}>"
+        return f"<Runs of {name!r}: {how}{counted(self.warnings)}{first}>"
 
 
 def simulate_many(
@@ -108,7 +111,17 @@ def simulate_many(
     work = _Work(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
     calls_python = any(model.calls_python for model in each)
     work.share_out(1 if threads is None and calls_python else thread_count(threads), reported)
-    return work.runs()
+    runs = work.runs()
+    warn_of(_summary(runs))
+    return runs
+
+
+def _summary(runs: Runs) -> list[str]:
+    """One line for all that is to be said about the runs."""
+    if not runs.warnings:
+        return []
+    concerned = len({words.partition(":")[0] for words in runs.warnings})
+    return [f"{concerned} of {len(runs)} runs failed or have warnings (Runs.warnings), the first: {runs.warnings[0]}"]
 
 
 def as_list(models: Any) -> tuple[Any, ...]:
@@ -175,6 +188,8 @@ class _Work:
         self.v_at = np.full((n, n_times, v0.shape[1]), np.nan)
         self.outputs: dict[str, Array] = {}
         self.results: list[Result | None] = [None] * n if keep_results else []
+        self.audits: list[dict[str, float]] = [{} for _ in range(n)]
+        self.heard: list[tuple[str, ...]] = [()] * n
         self.n_done = 0
         self._is_whole = times is not None or keep_results
         self._next, self._chunk, self._lock = 0, 1, threading.Lock()
@@ -274,7 +289,8 @@ class _Work:
 
     def _run_whole(self, i: int) -> None:
         model = self._model(i)
-        result = simulate(model, q0=self.q0[i], v0=self.v0[i], progress=self._watch, **self.settings)
+        result = run_model(model, self.q0[i], self.v0[i], None, self._watch, self.settings)
+        self.audits[i], self.heard[i] = result.audit, result.warnings
         self.status[i], self.reasons[i] = result.status, result.reason
         self.t[i], self.q[i], self.v[i], self.steps[i] = result.t[-1], result.q[-1], result.v[-1], result.stats["steps"]
         if self.results:
@@ -290,6 +306,14 @@ class _Work:
             room[i, reached] = values
 
     def runs(self) -> Runs:
+        is_ok = np.isin(self.status, ("done", "stopped"))
+        heard = [
+            f"run {i}: {words}"
+            for i in range(len(self.t))
+            for words in (*(() if is_ok[i] else (f"{self.status[i]} {self.reasons[i]}",)), *self.heard[i])
+        ]
+        names = dict.fromkeys(name for audit in self.audits for name in audit)
+        audit = {name: np.array([each.get(name, np.nan) for each in self.audits]) for name in names}
         return Runs(
             self.models,
             self.q0,
@@ -306,4 +330,6 @@ class _Work:
             None if self.times is None else self.v_at,
             self.outputs,
             tuple(self.results),
+            audit,
+            tuple(heard),
         )

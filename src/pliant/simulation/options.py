@@ -9,6 +9,7 @@ from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_
 from pliant.errors import ModelError
 from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
 from pliant.methods.closures import CLOSURES, Closure
+from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import INTEGRATORS, Integrator
 from pliant.model.messages import quoted
 from pliant.model.model import Model
@@ -20,8 +21,10 @@ MAX_ROWS = 10_000_000
 ROW_COPIES = 4
 
 
-def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
-    """All options with their defaults, every number in range, every method known: before anything is compiled."""
+def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str, Any]:
+    """All options with their defaults, every number in range, every method known: before anything is compiled.
+
+    begin: of the run [s]."""
     for name in given:
         if name not in RUN_OPTIONS and name not in PARAMETERS:
             raise ModelError(f"simulate has no option {quoted(name)}; it has {', '.join(RUN_OPTIONS)}")
@@ -50,7 +53,7 @@ def check_options(model: Model, /, **given: Any) -> dict[str, Any]:
                 f"{name}: {options[name]:g} s fits more than {limit} times into {options['duration']:g} s; "
                 "give a longer one"
             )
-    _check_tables(model, float(options["duration"]))
+    _check_tables(model, begin, begin + float(options["duration"]))
     for controller in model.controllers:
         if controller.law is None and not callable(controller.function):
             raise ModelError(
@@ -76,12 +79,24 @@ def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) 
         raise ModelError(
             f"integrator {integrator.name!r} has no error control; give a fixed step as well, such as step=0.001"
         )
-    formulation = find_formulation(options["formulation"], model.has_modes)
+    formulation = find_formulation(options["formulation"], model, **own["formulation"])
+    _check_own_steps(model, formulation, integrator)
     return {
         "formulation": formulation,
         "integrator": integrator,
         "closure": _closure(model, options["closure"], own["closure"], integrator),
     }
+
+
+def _check_own_steps(model: Model, formulation: Formulation, integrator: Integrator) -> None:
+    """A formulation that makes the steps of an integrator itself may take less than its accelerations do."""
+    refusal = formulation.step_refusal(model, integrator) if formulation.stepper(integrator) else ""
+    if refusal:
+        raise ModelError(
+            f"formulation {formulation.name!r} makes the steps of integrator {integrator.name!r} itself, and those do "
+            f"not take model {model.name!r}: {refusal}; with {formulation.name!r} dop853 and radau do, and "
+            f"'articulated' with any integrator"
+        )
 
 
 def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: Integrator) -> Closure | None:
@@ -93,11 +108,11 @@ def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: I
             raise ModelError(f"{name} has no effect: model {model.name!r} has no loops; leave it out")
         return None
     if not closure.goes_with(integrator):
-        able = ", ".join(other.name for other in CLOSURES if f"{integrator.kind} integrators" in other.supports)
+        able = ", ".join(other.name for other in CLOSURES if other().goes_with(integrator))
         others = [other.name for other in INTEGRATORS if closure.goes_with(other())]
         raise ModelError(
-            f"closure {closure.name!r} does not go with integrator {integrator.name!r}; it goes with "
-            f"{', '.join(others)}, and {integrator.name!r} with the closures {able}"
+            f"closure {closure.name!r} does not go with integrator {str(integrator)!r}; it goes with "
+            f"{', '.join(others)}, and {str(integrator)!r} with the closures {able}"
         )
     return closure
 
@@ -145,15 +160,15 @@ def in_words(size: float) -> str:
     return f"{size:.0f} B"
 
 
-def _check_tables(model: Model, duration: float) -> None:
+def _check_tables(model: Model, begin: float, end: float) -> None:
     """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
     for link in model.links:
         for signal in link.joint.each("motion"):
             for table in tables_in(signal):
-                is_inside = table.repeats or table.times[0] > 0.0 or table.times[-1] < duration
+                is_inside = table.repeats or table.times[0] > begin or table.times[-1] < end
                 if is_inside and table.ends != "clamped":
                     raise ModelError(
                         f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
-                        f"{table.times[-1]:g} s, but the run goes from 0 s to {duration:g} s and the rate would jump "
-                        'where the table ends; give ends="clamped", or a table that covers the run'
+                        f"{table.times[-1]:g} s, but the run goes from {begin:g} s to {end:g} s and the rate would "
+                        'jump where the table ends; give ends="clamped", or a table that covers the run'
                     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.prepared import Prepared
 from pliant.errors import failure_advice
 from pliant.mechanisms.assembly import singular_loop
+from pliant.methods.integrators import Integrator
+from pliant.methods.stability import stability_limit
 from pliant.model.columns import command_columns
+from pliant.model.model import Model
 from pliant.results.recording import Event
 from pliant.system.status import Status
 
@@ -38,10 +43,17 @@ BREAKDOWNS = (
 
 
 def failure_reason(
-    handle: Prepared, status: Status, t: float, events: tuple[Event, ...], start: Array, end: Array, target: int
+    handle: Prepared,
+    status: Status,
+    t: float,
+    events: tuple[Event, ...],
+    start: Array,
+    end: Array,
+    target: int,
+    options: dict[str, Any],
 ) -> str:
     """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that.
-    target: the event that its last step was to end on."""
+    target: the event that its last step was to end on; options: of the run."""
     if status in BREAKDOWNS and handle.model.loops and handle.closure.keeps_closed:
         name = singular_loop(handle, start, end)
         if name is not None:
@@ -52,7 +64,38 @@ def failure_reason(
             f"at t = {t:.9g} s: {command!r} is not finite, the law of its controller runs away; look at its gains and "
             "its own states (a windup limits those of a PID)"
         )
-    return failure_advice(status, t, failed_item(handle, status, events, target))
+    if status == Status.GROWN:
+        return failure_advice(status, t, growth_words(options["integrator"].first, options["step"]))
+    who = failed_item(handle, status, events, target)
+    return failure_advice(status, t, who, better_coupling(handle.model, who))
+
+
+def better_coupling(model: Model, beam: str) -> str:
+    """A coupling of higher order than the one in force, as a part of advice."""
+    order = next((each.coupling_order for each in model.beams if each.name == beam), 0)
+    words = {1: 'coupling = "high-order", ', 2: 'coupling = "fourth-order", '}
+    return words.get(order, "")
+
+
+def growth_words(integrator: Integrator, step: float) -> str:
+    """Why a method with this fixed step may let motion grow, and what to do."""
+    limit, stable = stability_limit(integrator, step), "newmark, generalised_alpha, wilson, houbolt"
+    if limit == 0.0:
+        return (
+            f"{integrator} lets undamped motion grow whatever the step, so that no step is short enough; take another "
+            f"method, stable at every step: {stable}"
+        )
+    if limit == np.inf:
+        return (
+            f"{integrator} is stable at every step where equations are linear, here they are not; give a shorter step "
+            f"than {step:g} s, or a method that damps fast motion (generalised_alpha with rho_inf 0.5)"
+        )
+    bound = f"only up to omega h = {limit:.4g}" if limit < np.inf else "only with short steps"
+    reach = f": with h = {step:g} s up to {limit / step:.4g} rad/s" if limit < np.inf else ""
+    return (
+        f"{integrator} is stable {bound}, omega the fastest frequency{reach}; give a shorter step, or a method that is "
+        f"stable at every step: {stable}"
+    )
 
 
 def runaway_command(handle: Prepared) -> str | None:

@@ -16,7 +16,7 @@ from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
-from pliant.simulation.outcome import events_of, failure_reason, status_word
+from pliant.simulation.outcome import better_coupling, events_of, failure_reason, growth_words, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Run, advance_to_end, as_bytes
 from pliant.system.memory import Memory
@@ -112,7 +112,14 @@ class PreparedRun:
         recorded.take(self.memory)
         events, t = events_of(self.handle, recorded.log), float(self.memory.stepping[0].t)
         return status, reason or failure_reason(
-            self.handle, status, t, events, self._y0[:n_q], memory.y[:n_q], int(memory.stepping[0].target)
+            self.handle,
+            status,
+            t,
+            events,
+            self._y0[:n_q],
+            memory.y[:n_q],
+            int(memory.stepping[0].target),
+            self.options,
         )
 
     def check_start(self, q0: Array, v0: Array) -> None:
@@ -165,7 +172,9 @@ class PreparedRun:
         status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
         is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
         who = name if is_event else self.handle.model.links[body].body.name
-        return status_word(status), failure_advice(status, float(t), who)
+        if status == Status.GROWN:
+            who = growth_words(self.options["integrator"].first, self.options["step"])
+        return status_word(status), failure_advice(status, float(t), who, better_coupling(self.handle.model, who))
 
     @property
     def state(self) -> tuple[Array, Array]:

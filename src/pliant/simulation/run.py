@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +16,15 @@ from numpy.typing import NDArray
 from pliant.engine.callbacks import CallbackError, Progress
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
+from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
+from pliant.results.checkpoint import SampledState
 from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
-from pliant.system.newton import find_unknowns
+from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -36,7 +39,8 @@ MAX_PROJECTION = 0.1  # of the velocities
 MIN_REGULARISATION, MAX_REGULARISATION = 1e-8, 1e-6
 MAX_PROJECTION_REGULARISATION = 1e-2
 STEP_REGULARISATION = 4.0
-CONSTRAINT_ROUNDING = 4e-15  # of the value of a constraint, over its scale
+CONSTRAINT_ROUNDING = 2e-15  # of the value of a constraint, over its scale, per constraint that is solved for
+MAX_ALLOWANCE, MAX_ALLOWED_ERROR = 1e5, 2e-7  # of steps across a dead point, in tolerances and of the velocities
 FIXED_RTOL, FIXED_ATOL = 1e-8, 1e-6  # of steps without error control
 GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 
@@ -55,19 +59,28 @@ def _may_change(options: dict[str, Any]) -> bool:
 class Run:
     """A run on its way: the handle, the integrator's memory, and the compiled integration to enter again and again."""
 
-    def __init__(self, handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> None:
+    def __init__(
+        self,
+        handle: Prepared,
+        state: tuple[Array, Array],
+        options: dict[str, Any],
+        wants_rows: bool,
+        t: float = 0.0,
+    ) -> None:
         from pliant.kernels import _jit
         from pliant.kernels.integrators import advance
 
         self.handle = handle
         self._advance = _jit.entry(advance.advance)
-        self._pin(_new_memory(handle, state, options, wants_rows))
+        self._pin(_new_memory(handle, state, options, wants_rows, t))
         self._first, self._newton = self.memory, as_bytes(self.memory.newton)
         self._newton0 = self._newton.copy()
         first = options["integrator"].first
         self.choice = AutoChoice(first) if _may_change(options) else None
-        self.integrators: list[tuple[float, Integrator]] = [(0.0, first)]
+        self.integrators: list[tuple[float, Integrator]] = [(t, first)]
         self.allowed_memory = options["memory"]
+        self.sampler: Sampler | None = None  # since it was entered
+        self.begun: tuple[SampledState, ...] = ()  # Python controllers that another run had begun
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned
@@ -107,7 +120,7 @@ class Run:
         handle, memory = self.handle, self.memory
         say_if_compiling(scheme, float(memory.stepping[0].t))
         unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, _scheme(scheme), unknowns))
+        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
         self.integrators.append((float(memory.stepping[0].t), scheme))
 
     def review(self) -> None:
@@ -141,16 +154,21 @@ def _rounding(handle: Prepared) -> float:
     """Of the velocities that constraints determine, where they determine them well."""
     A, system = handle.work.constraint_jacobian, handle.system
     sizes = np.linalg.norm(A * system.dofs.velocity_scale / system.constraints.scale[:, None], axis=1)
-    return CONSTRAINT_ROUNDING / float(np.min(sizes[sizes > 0.0], initial=1.0))
+    rounding = CONSTRAINT_ROUNDING * max(1, int(handle.work.closure[0].n_active))
+    return rounding / float(np.min(sizes[sizes > 0.0], initial=1.0))
 
 
-def _scheme(integrator: Integrator) -> Scheme:
-    """An integrator as Memory takes it."""
+def _scheme(integrator: Integrator, formulation: Formulation) -> Scheme:
+    """An integrator as Memory takes it; its steps may be those of the formulation."""
     from pliant.kernels import _jit
     from pliant.kernels.integrators import tableaus
 
-    step, interpolant = _jit.address(integrator.load()), _jit.address(integrator.load("interpolate"))
-    return Scheme(tableaus.with_order(integrator.name, integrator.highest_order), step, interpolant)
+    tableau = tableaus.with_order(integrator.name, integrator.highest_order)
+    module = formulation.stepper(integrator)
+    if module:
+        tableau = tableau._replace(n_factors=0)  # no Newton's method with a Jacobian
+    kernels = importlib.import_module(module or integrator.module)
+    return Scheme(tableau, _jit.address(kernels.step), _jit.address(kernels.interpolate))
 
 
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:
@@ -166,7 +184,11 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import control
 
         calls.control = _jit.address(control.control)
-    if integrator.coefficients is not None:
+    if not handle.model.loops or handle.closure.keeps_closed:
+        from pliant.kernels import energy
+
+        calls.energy = _jit.address(energy.measure)
+    if integrator.step_rule is not None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
@@ -181,17 +203,21 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
         MAX_PROJECTION if is_fixed else min(MAX_PROJECTION, PROJECTION_TOLERANCES * options["rtol"])
     )
     closure.projection_floor = PROJECTION_TOLERANCES * (FIXED_ATOL if is_fixed else options["atol"])
-    dead.rounding = _rounding(handle) / (FIXED_RTOL if is_fixed else options["rtol"])
+    rtol = FIXED_RTOL if is_fixed else options["rtol"]
+    dead.rounding = _rounding(handle) / rtol
+    dead.max_allowance = min(MAX_ALLOWANCE, MAX_ALLOWED_ERROR / rtol)
     dead.min_regularisation = MIN_REGULARISATION
     if not is_fixed:
         wanted = 0.1 * max(options["rtol"], dead.rounding)
         dead.min_regularisation = np.clip(wanted, MIN_REGULARISATION, MAX_REGULARISATION)
-    dead.step_regularisation = STEP_REGULARISATION if integrator.coefficients is not None else 0.0
+    dead.step_regularisation = STEP_REGULARISATION if integrator.step_rule is not None else 0.0
     largest = max(dead.min_regularisation, dead.rounding)
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 
 
-def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool) -> Memory:
+def _new_memory(
+    handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool, t: float
+) -> Memory:
     """The integrator's memory at the start."""
     integrator = options["integrator"].first
     model, packed, system = handle.model, handle.packed, handle.system
@@ -201,8 +227,8 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
     y = np.concatenate([*state, np.zeros(n_z)])
     memory = new_memory(
         y,
-        (0.0, options["duration"]),
-        _scheme(integrator),
+        (t, t + options["duration"]),
+        _scheme(integrator, handle.method),
         Sizes(
             n_y=len(y),
             n_events=len(system.events),
@@ -222,14 +248,17 @@ def _new_memory(handle: Prepared, state: tuple[Array, Array], options: dict[str,
             watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
-        samples=[0.0] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
+        samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
         has_laws=len(system.controllers) > 0,
         quaternions=[four.start for four in model.quaternions],
         unknowns=find_unknowns(system, len(packed.state_scales)),
     )
-    if integrator.coefficients is not None:
-        newton = memory.newton[0]
-        newton.alpha_m, newton.alpha_f, newton.beta, newton.gamma = integrator.coefficients
+    if integrator.step_rule is not None:
+        put_rule(memory.newton[0], integrator.step_rule)
+        memory.newton[0].max_linearisations = handle.method.max_linearisations
+    if options["step"] is not None:
+        slow = np.where(np.isfinite(memory.atol), memory.atol, 0.0)[int(system.world[0].n_q) :][: len(system.dofs)]
+        memory.stepping[0].rest_energy = handle.energies(state[0][None, :], slow[None, :])["kinetic"][0]
     return memory
 
 
@@ -239,7 +268,8 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
 
     status: what an earlier entry said."""
     handle = run.handle
-    stepping, sampler = run.memory.stepping[0], Sampler(handle)
+    stepping, sampler = run.memory.stepping[0], Sampler(handle, run.begun)
+    run.sampler = sampler
     samples = run.memory.samples  # the next one, if there are Python controllers
     samples[:] = sampler.next_instant()
     phase = [run.memory.stepping.t.copy()], [handle.work.phase[None, :].copy()]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Literal, Unpack
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack
 
 from numpy.typing import ArrayLike
 
-from pliant.engine.arguments import as_state
+from pliant.engine.arguments import as_model, as_state
 from pliant.engine.callbacks import Progress, heard
 from pliant.engine.prepared import prepare
 from pliant.errors import AccuracyWarning
@@ -16,6 +17,7 @@ from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.methods import ClosureLike, FormulationLike, IntegratorLike
 from pliant.model.model import Model
 from pliant.result import Result
+from pliant.simulation.continuing import as_start, go_on
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room
@@ -40,10 +42,12 @@ def simulate(
     memory: float | str | None = None,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
+    start: Result | None = None,
     progress: Progress | None = None,
     **moved: Unpack[MovedOptions],
 ) -> Result:
-    """Move the model from its start (or q0, v0) for `duration` seconds. Left out: as the model's `run` says, or else:
+    """Move the model from its start (or q0, v0, or the end of another run) for `duration` seconds. Left out: as the
+    model's `run` says, or else:
 
     formulation, integrator, closure: who computes accelerations, who advances time, how loops are closed; each a value
     as pliant.GeneralisedAlpha(rho_inf=0.8) or pliant.Springs(stiffness=1e6), or its name for the defaults ("radau",
@@ -53,32 +57,57 @@ def simulate(
     on a grid of this period instead of at accepted steps. "off" for step, max_step or sample undoes what the model's
     `run` says. dense=False keeps no dense output (less memory, no at(t)). memory: what the run may keep in memory, as
     "2 GB" (half of what is free); beyond it the dense output goes to a temporary file, and a run whose rows fill it
-    ends there. progress(t, t_end) is called a few times a second. A run that fails returns its partial results, with
-    status "failed" and a reason."""
+    ends there. start: a Result of this model, from whose end the run goes on: with its time, friction, contacts,
+    controllers and accumulated work. progress(t, t_end) is called a few times a second. A run that fails returns its
+    partial results, with status "failed" and a reason."""
     given = {
         "duration": duration, "formulation": formulation, "integrator": integrator, "closure": closure,
         "rtol": rtol, "atol": atol, "step": step, "max_step": max_step, "max_steps": max_steps, "sample": sample,
         "dense": dense, "memory": memory, **warn_of_moved(moved),
     }  # fmt: skip
-    options = check_options(model, **given)
+    result = run_model(model, q0, v0, start, progress, given)
+    warn_of(result.warnings)
+    return result
+
+
+def warn_of(words: Sequence[str]) -> None:
+    """One warning for all that is said of a call, which shows the caller's line."""
+    if words:
+        warnings.warn("\n".join(words), AccuracyWarning, stacklevel=3)
+
+
+def run_model(
+    model: Model,
+    q0: ArrayLike | None,
+    v0: ArrayLike | None,
+    start: Result | None,
+    progress: Progress | None,
+    given: dict[str, Any],
+) -> Result:
+    """simulate, but what is to be said about the result is not said yet. given: options by name."""
+    begin = as_start(as_model(model), start, q0=q0, v0=v0)
+    t0 = begin.t if begin is not None else 0.0
+    options = check_options(model, t0, **given)
     check_room(model, options)
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
     reported, begun = heard(progress), time.perf_counter()
     # tables of a model that was prepared before serve again
     handle = prepare(model, options["formulation"]).copy(options["closure"])
-    state = start_on_loops(handle, state, is_given=q0 is not None)
-    springs = handle.closure.prestretched_springs if model.loops else None
+    if begin is not None:
+        state = begin.state(model)
+    state = start_on_loops(handle, state, is_given=q0 is not None, is_closed=begin is not None)
+    springs = handle.closure.prestretched_springs if model.loops and begin is None else None
     if springs is not None:
         state = prestretched(handle, springs, state, options)
-    initialise_multipliers(handle, state, options["integrator"])
-    run = Run(handle, state, options, wants_rows=True)
-    handle.start_phase(run.memory.y)
+    initialise_multipliers(handle, state, options["integrator"], t0)
+    run = Run(handle, state, options, wants_rows=True, t=t0)
+    if begin is None:
+        handle.start_phase(run.memory.y)
+    else:
+        go_on(run, begin)
     compiled = time.perf_counter()
     recorded, status, reason = advance_to_end(run, reported)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.use_per_state(handle.work)  # outputs and the rest do
-    result = make_result(run, recorded, status, reason, options, walls)
-    for words in result.warnings:
-        warnings.warn(words, AccuracyWarning, stacklevel=2)
-    return result
+    return make_result(run, recorded, status, reason, options, walls, start)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pliant.model.control import Controller
-from pliant.model.control_laws import StateFeedback
+from pliant.model.control_laws import ComputedTorque, StateFeedback
 from pliant.model.model import Model
+from pliant.model.tree import motor_links
 from pliant.system.signal_rows import SignalRows
 
 # of L'Ecuyer's generators: their states are 1 .. modulus - 1
@@ -21,6 +22,8 @@ class ControlRows:
 
     def __init__(self, model: Model, inputs: dict[int, int], signals: SignalRows) -> None:
         self._model, self._inputs, self._signals = model, inputs, signals
+        self._links = {link.joint.name: link for link in model.links}
+        self._motors = motor_links(model.links)
         self.controllers: list[dict[str, Any]] = []
         self.commands: list[dict[str, Any]] = []
         self.feedback: list[dict[str, Any]] = []
@@ -33,7 +36,7 @@ class ControlRows:
     def _row(self, controller: Controller) -> dict[str, Any]:
         law = controller.law
         assert law is not None
-        dofs = self._joint_dofs(controller)
+        dofs = self._measured_dofs(controller)
         n_u, n_q, n_v = len(dofs), len(self._model.coordinates), len(self._model.velocities)
         row = _sensor_fields(controller) | {
             "period": controller.period,
@@ -45,21 +48,23 @@ class ControlRows:
         }
         matrices = law.matrices(n_u, controller.period)
         row |= {name: self._to_pool(values) for name, values in matrices._asdict().items()}
-        self._add_commands(controller, [v for _, v in dofs])
+        self._add_commands(controller)
         self._add_feedback(law, dofs)
+        is_computed = isinstance(law, ComputedTorque)
+        row["is_computed_torque"] = is_computed
         row["n_e"], row["n_x"] = len(self.feedback) - row["feedback"], len(matrices.start)
         row["n_queue"] = math.ceil(controller.delay / controller.period) + 2
         for name, count in (
             ("x", row["n_x"]), ("x_new", row["n_x"]), ("e", row["n_e"]), ("q", n_q), ("v", n_v), ("q_before", n_q),
-            ("queue", row["n_queue"] * (1 + n_u)),
+            ("queue", row["n_queue"] * (1 + n_u)), ("tau", n_v if is_computed else 0),
         ):  # fmt: skip
             row[name] = self.size
             self.size += count
         return row
 
-    def _joint_dofs(self, controller: Controller) -> list[tuple[int, int]]:
-        """(coordinate, velocity) of every command."""
-        by_name = {link.joint.name: link for link in self._model.links}
+    def _measured_dofs(self, controller: Controller) -> list[tuple[int, int]]:
+        """(coordinate, velocity) that is measured, for every command."""
+        by_name = self._motors if controller.encoders == "motor" else self._links
         links = [by_name[name] for name in controller.joints]
         return [(link.q + k, link.v + k) for link in links for k in range(len(link.joint.row.velocities))]
 
@@ -68,13 +73,27 @@ class ControlRows:
         self._signals.pool.extend(np.ravel(values).tolist())
         return first
 
-    def _add_commands(self, controller: Controller, velocities: list[int]) -> None:
-        law, count = controller.law, len(velocities)
+    def _add_commands(self, controller: Controller) -> None:
+        law = controller.law
         assert law is not None
-        limits = np.broadcast_to(np.inf if controller.limit is None else np.array(controller.limit), count)
-        for j, limit, feedforward in zip(velocities, limits, law.each("feedforward", count), strict=True):
-            row = {"input": self._inputs[j], "limit": float(limit)}
-            self.commands.append(row | {"feedforward": self._signals.add_sampled(feedforward)})
+        pairs = [
+            (self._motors[name].v + k, self._links[name].v + k)
+            for name in controller.joints
+            for k in range(len(self._links[name].joint.row.velocities))
+        ]
+        limits = np.broadcast_to(np.inf if controller.limit is None else np.array(controller.limit), len(pairs))
+        wanted = (law.each(name, len(pairs)) for name in ("feedforward", "reference"))
+        for (j, link), limit, feedforward, reference in zip(pairs, limits, *wanted, strict=True):
+            self.commands.append(
+                {
+                    "input": self._inputs[j],
+                    "feedforward": self._signals.add_sampled(feedforward),
+                    "limit": float(limit),
+                    "v": j,
+                    "link": -1 if link == j else link,
+                    "reference": self._signals.add_sampled(reference),
+                }
+            )
 
     def _add_feedback(self, law: Any, dofs: list[tuple[int, int]]) -> None:
         """Coordinates, then rates: of the joints, or of the whole model."""

@@ -24,6 +24,7 @@ CONTROLLER = np.dtype(
         ("n_commands", np.int64),
         ("command_step", np.float64),  # [N, N m]
         # law
+        ("is_computed_torque", np.int64),  # 1: D e + r'' are accelerations, of which a rigid model makes torques
         ("feedback", np.int64),  # first row in feedback
         ("n_e", np.int64),
         ("n_x", np.int64),
@@ -42,6 +43,7 @@ CONTROLLER = np.dtype(
         ("q_before", np.int64),  # (n_q) measured at the sample before
         ("queue", np.int64),  # (n_queue, 1 + n_commands) when each command acts, and what it is
         ("n_queue", np.int64),
+        ("tau", np.int64),  # (n_v) of the rigid model, where is_computed_torque
     ],
     align=True,
 )
@@ -52,6 +54,9 @@ COMMAND = np.dtype(
         ("input", np.int64),  # in work.inputs
         ("feedforward", np.int64),  # signal row, -1 = none
         ("limit", np.float64),  # largest size, inf = none [N, N m]
+        ("v", np.int64),  # velocity that the motor acts on
+        ("link", np.int64),  # of a flexible joint: velocity of its link's side, else -1
+        ("reference", np.int64),  # signal row of where the joint shall be, -1 = 0
     ],
     align=True,
 )

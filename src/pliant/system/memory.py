@@ -35,6 +35,7 @@ STEPPING = np.dtype(
         ("h_min", np.float64),  # [s] besides 16 ulp of t
         ("max_step", np.float64),  # [s]
         ("rtol", np.float64),
+        ("rest_energy", np.float64),  # [J] of motion that counts as rest, for integrators/growth.py
         ("simultaneous", np.float64),  # events closer than this, relative to max(|t|, h), fire together
         # facts of the method: filled by new_memory from its tableau
         ("n_stages", np.int64),  # without the derivative at the end
@@ -75,6 +76,11 @@ STEPPING = np.dtype(
         ("stall_steps", np.int64),
         ("n_stiff", np.int64),  # steps at the bound of stability since ..
         ("n_mild", np.int64),  # .. so many in a row were not
+        # filled by integrators/growth.py
+        ("top_speed", np.float64),  # largest velocity when growth was looked for last
+        ("n_unexplained", np.int64),  # looks in a row that found energy which nothing explains
+        ("start_energy", np.float64),  # [J] kinetic and elastic, at the start
+        ("start_gravity", np.float64),  # [J]
         # recorded so far: Python copies the buffers away and resets these four to 0
         ("n_rows", np.int64),
         ("n_pieces", np.int64),

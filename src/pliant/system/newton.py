@@ -6,6 +6,7 @@ by themselves.
 """
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,40 @@ from numpy.typing import NDArray
 
 from pliant.system.tables import rows
 
+N_SECOND_ORDER_ROWS = 7  # of memory.stages: kernels/integrators/second_order_rows.py
+
+
+class Rule(IntEnum):
+    """How a second-order method uses its past (kernels/integrators/second_order_rows.py)."""
+
+    NEWMARK = 0
+    WILSON = 1
+    HOUBOLT = 2
+    PROPOSED = 3
+
+
 NEWTON = np.dtype(
     [
         # set by Python
         ("n_coordinates", np.int64),  # the last of the unknowns: coordinates without a pair
-        ("alpha_m", np.float64),  # parameters of the generalised-alpha family
+        ("n_states", np.int64),  # friction states, the unknowns before them
+        ("first_rate", np.int64),  # in y: what is integrated twice stands before it
+        # parameters of second-order methods
+        ("rule", np.int64),  # a Rule
+        ("alpha_m", np.float64),  # of the generalised-alpha family
         ("alpha_f", np.float64),
-        ("beta", np.float64),
-        ("gamma", np.float64),
+        ("start_beta", np.float64),  # of Newmark's rule, with which the others begin
+        ("start_gamma", np.float64),
+        ("theta", np.float64),  # of Wilson's, 1 elsewhere
+        ("g1", np.float64),  # of Proposed
+        ("g2", np.float64),
+        ("is_printed", np.int64),  # 1: with its misprint
+        ("max_linearisations", np.int64),  # in a step by transfer matrices (kernels/transfer_matrix/step.py)
+        # the step of a second-order method; filled by second_order_rows.py
+        ("beta", np.float64),  # weight of the new acceleration in the coordinates
+        ("gamma", np.float64),  # and in the velocities
+        ("gamma_of_states", np.float64),  # and in friction states
+        ("n_past", np.int64),  # accepted steps of the same length before it
         # from step to step; private to the stepper
         ("t", np.float64),  # [s] where the last trial step began
         ("h", np.float64),  # [s] its length
@@ -53,6 +80,8 @@ class Unknowns(NamedTuple):
     solved: Sequence[int]  # velocities and states, then coordinates without a pair
     pairs: Sequence[tuple[int, int]]  # coordinate and its rate, one of `solved`
     n_coordinates: int = 0  # how many of the last of `solved` are coordinates
+    n_states: int = 0  # how many before them are friction states, the last of y
+    first_rate: int = 0  # before it only coordinates
 
 
 def find_unknowns(system: Any, n_states: int) -> Unknowns:
@@ -63,7 +92,7 @@ def find_unknowns(system: Any, n_states: int) -> Unknowns:
     pairs = [(int(system.dofs[j].q), n_q + j) for j in free if system.dofs[j].q >= 0]
     coordinates = sorted(set(range(n_q)) - {int(dof.q) for dof in system.dofs})
     solved = [*(n_q + j for j in free), *range(n_y - n_states, n_y), *coordinates]
-    return Unknowns(solved, pairs, len(coordinates))
+    return Unknowns(solved, pairs, len(coordinates), n_states, n_q)
 
 
 def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]:
@@ -72,7 +101,9 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
     pairs = unknowns.pairs if n_factors else ()
     m = len(solved)
     newton = rows(1, NEWTON)
-    newton.n_coordinates, newton.needs_jacobian, newton.eta = unknowns.n_coordinates, 1, 1.0
+    newton.n_coordinates, newton.n_states = unknowns.n_coordinates, unknowns.n_states
+    newton.first_rate = unknowns.first_rate
+    newton.needs_jacobian, newton.eta = 1, 1.0
     return {
         "newton": newton,
         "active": np.array([*solved, *(p for p, _ in pairs)], np.int64),
@@ -81,3 +112,9 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
         "factor": np.zeros((n_factors, m, m)),
         "pivots": np.zeros((2, m), np.int64),
     }
+
+
+def put_rule(newton: Any, rule: Any) -> None:
+    """A second-order method into its row: a named tuple with the names of the row."""
+    for name, value in rule._asdict().items():
+        newton[name] = value

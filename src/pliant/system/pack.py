@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
+from pliant.model.planar_chains import PlanarChain
 from pliant.model.transmissions import TorqueTable, Transmission
 from pliant.model.tree import Link, find_frame, kept_velocities, model_size, motor_links, stays_in_plane
 from pliant.system import tables
@@ -22,6 +23,7 @@ from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
 from pliant.system.loop_tables import CONSTRAINT, LOOP
+from pliant.system.segment_rows import segment_rows
 from pliant.system.signal_rows import SignalRows
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
@@ -82,8 +84,13 @@ def pack(model: Model) -> Packed:
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
     acting = [*loads.frame, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
     _mark_leaves(bodies, dofs, {int(frame_table[k].body) for k in acting})
+    world = _world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting)
+    if isinstance(model.chain, PlanarChain):
+        # forces beside the axis have moments that depend on the angles
+        world.is_coaxial = model.chain.is_coaxial and all(load.kind == "couple" for load in model.loads)
+        world.plane = model.chain.plane.ravel()
     system = System(
-        world=_world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting),
+        world=world,
         bodies=bodies,
         flexes=flexes,
         points=points,
@@ -99,6 +106,7 @@ def pack(model: Model) -> Packed:
         loops=loops,
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         events=events,
+        **segment_rows(model, bodies, dofs)._asdict(),
         controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
         commands=_fill(rows(len(controlled.commands), COMMAND), controlled.commands),
         feedback=_fill(rows(len(controlled.feedback), FEEDBACK), controlled.feedback),

@@ -27,6 +27,7 @@ class Status(IntEnum):
     SINGULAR_LOOP = 21  # constraints of loops have become dependent
     FRICTION_UNDECIDED = 22  # which friction pairs stick and which slip was not found
     EVENT_MISSED = 23  # an event function is on its wrong side at the end of a step without having fired
+    GROWN = 24  # with fixed steps: motion beyond what energies and works explain
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

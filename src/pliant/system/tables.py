@@ -12,6 +12,7 @@ import numpy as np
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.loop_tables import CONSTRAINT, LOOP
+from pliant.system.segment_tables import SEGMENT, SEGMENT_SHAPE
 
 
 class JointKind(IntEnum):
@@ -328,7 +329,9 @@ WORLD = np.dtype(
         ("is_planar", np.int64),  # nothing ever leaves the x-y plane
         ("uses_planar", np.int64),  # is_planar and rigid: three components will do
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
+        ("is_coaxial", np.int64),  # segments on one line, no forces on them: nothing but rotation, linear
         ("gravity", np.float64, (3,)),  # [m/s^2] W
+        ("plane", np.float64, (9,)),  # of segments: rows X, Y and their axis X x Y, W
     ],
     align=True,
 )
@@ -353,6 +356,9 @@ class System(NamedTuple):
     loops: Any  # closed loops
     constraints: Any  # their scalar constraints
     events: Any
+    segments: Any  # of a serial chain of hinges with parallel axes, else none
+    segment_shapes: Any
+    segment_axes: Any  # (n_segments, 9) rows X, Y and axis of the plane, axes of the body
     controllers: Any  # those with a law
     commands: Any  # of these controllers
     feedback: Any  # what their laws look at
@@ -387,6 +393,9 @@ def empty_system() -> System:
         loops=rows(0, LOOP),
         constraints=rows(0, CONSTRAINT),
         events=rows(0, EVENT),
+        segments=rows(0, SEGMENT),
+        segment_shapes=rows(0, SEGMENT_SHAPE),
+        segment_axes=np.zeros((0, 9)),
         controllers=rows(0, CONTROLLER),
         commands=rows(0, COMMAND),
         feedback=rows(0, FEEDBACK),

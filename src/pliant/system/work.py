@@ -8,6 +8,7 @@ from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHAS
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.formulation_work import with_scratch
 from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
+from pliant.system.segment_tables import SEGMENT_MOTION, SEGMENT_WORK
 from pliant.system.tables import Power, System, rows
 
 WIDTH = 8  # numbers that are computed with as one: kernels/algebra/lanes.py
@@ -106,6 +107,9 @@ CALLS = np.dtype(
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
         ("shift", np.int64),  # SHIFT, where the integrator asks for it
         ("control", np.int64),  # CONTROL: the controllers with a law, 0: none
+        ("energy", np.int64),  # STATE: energies into run, for integrators/growth.py; 0: growth is not looked for
+        # engine/prepared.py
+        ("rigid_forces", np.int64),  # FORWARD: of a model with rigid links, 0: no law asks for them
     ],
     align=True,
 )
@@ -136,6 +140,7 @@ DEAD_POINT = np.dtype(
     [
         # filled by simulation/run.py
         ("rounding", np.float64),  # of velocities that the constraints determine, over rtol
+        ("max_allowance", np.float64),  # largest error_allowance
         ("min_regularisation", np.float64),
         ("step_regularisation", np.float64),  # times the square of the change of x in a step, where that is more
         ("projection_regularisation", np.float64),  # e^2 of projections of q and v
@@ -168,6 +173,10 @@ RUN = np.dtype(
             "max_angular_speed",
             np.float64,
         ),  # of all bodies, where events depend on positions [rad/s]; filled by events.py
+        # filled by energy.py: measure
+        ("kinetic", np.float64),  # [J]
+        ("gravity", np.float64),
+        ("elastic", np.float64),
     ],
     align=True,
 )
@@ -195,6 +204,8 @@ class Work(NamedTuple):
     phase: Any  # discrete phase: one row per limit, contact, joint friction
     contacts: Any
     joint_frictions: Any
+    segments: Any  # of a serial chain of hinges; this and the next filled by kernels/transfer_matrix
+    segment_motions: Any
     # stick forces, n unknowns; filled by contact/stick.py and, while it decides what sticks, contact/stick_or_slip.py
     stick: Any  # (3 n, n) W, its factor, and its factor of low rank
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
@@ -286,6 +297,8 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         phase=rows(n_phases, PHASE),
         contacts=rows(len(system.contacts), CONTACT_WORK),
         joint_frictions=rows(len(system.joint_frictions), JOINT_FRICTION_WORK),
+        segments=rows(len(system.segments), SEGMENT_WORK),
+        segment_motions=rows(len(system.segments), SEGMENT_MOTION),
         stick=np.zeros((3 * n_stick, n_stick)),
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),

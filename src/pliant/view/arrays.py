@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 # what an html parser could take for the end of the script
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+STEPS = 65534  # of rounded values
 ENOUGH = 1e-6  # of a curve's range: rounding that one does not see
 
 
@@ -25,7 +26,24 @@ class Arrays:
     def add(self, values: ArrayLike, kind: str = "f4") -> int:
         """kind: "f4", "f8", "u1" or "i4", little endian."""
         data = np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()
-        text = f"{kind}{base64.b64encode(data).decode('ascii')}"
+        return self._keep(f"{kind}{base64.b64encode(data).decode('ascii')}")
+
+    def rounded(self, values: ArrayLike) -> int:
+        """In 65534 steps from the lowest to the highest, which are written first; what is not finite is missing."""
+        values = np.asarray(values, dtype=np.float64)
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+        step = (high - low) / STEPS
+        if not np.isfinite(step):
+            return self.add(values, "f8")
+        if step == 0.0:
+            step = 1.0
+        with np.errstate(invalid="ignore"):
+            levels = np.where(np.isfinite(values), np.round((values - low) / step), STEPS + 1)
+        data = levels.astype("<u2").tobytes()
+        return self._keep(f"u2{low!r} {step!r} {base64.b64encode(data).decode('ascii')}")
+
+    def _keep(self, text: str) -> int:
         if text not in self._known:
             self._known[text] = self._first + len(self.texts)
             self.texts.append(text)

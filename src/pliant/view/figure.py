@@ -163,7 +163,8 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.set_yscale("log")
     elif drawing.curves:
         # changes within rounding are not blown up
-        ax.set_ylim(*value_range(drawing.curves, False))
+        ax.set_ylim(*value_range(drawing.curves, False, drawing.floor))
+        _draw_levels(ax, drawing)
         ax.ticklabel_format(axis="y", scilimits=(-3, 5), useOffset=False)
     ax.margins(x=0.01)
     if len(drawing.curves) > 1:
@@ -173,11 +174,23 @@ def draw_chart(ax: Any, drawing: Drawing) -> None:
         ax.legend(fontsize="small", frameon=True, framealpha=0.75, edgecolor="none")
 
 
+def _draw_levels(ax: Any, drawing: Drawing) -> None:
+    """Lines across where the values come near them."""
+    low, high = ax.get_ylim()
+    near = [value for _, value in drawing.levels if low - (high - low) < value < high + (high - low)]
+    for value in near:
+        ax.axhline(value, color=_rgb(colours()["muted"]), linestyle=DASHES[1], linewidth=1.0)
+    if near:
+        air = 0.06 * (high - low)
+        ax.set_ylim(min(low, *(value - air for value in near)), max(high, *(value + air for value in near)))
+
+
 def _draw_curve(ax: Any, curve: Curve, k: int) -> None:
     name = f"curve{k % N_COLOURS}"
     colour = colours().get(name, colours()["ink"])
     style = DASHES[(k // N_COLOURS + curve.is_dashed) % len(DASHES)]
-    t, values = decimate(curve.t, curve.values, MAX_POINTS)
+    is_long = len(curve.t) > MAX_POINTS
+    t, values = decimate(curve.t, curve.values, MAX_POINTS) if is_long else (curve.t, curve.values)
     ax.plot(t, values, color=_rgb(colour), linestyle=style, linewidth=1.4, label=curve.label)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant
-from integrator_runs import drive, fixed, in_pairs, pendulum, reference, slope, spin
+from integrator_runs import drive, fixed, in_pairs, pendulum, reference, slope, spin, sprung
 from paths import DATA
 from pliant.cases.case import all_cases
 from pliant.engine.prepared import Prepared
@@ -206,13 +206,6 @@ def test_prepared_runs_repeat_to_the_bit():
 # --- the generalised-alpha family -------------------------------------------------------------------------------
 
 
-@kernel(DERIVATIVE)
-def sprung(system, work, t, y, ydot):
-    ydot[0] = y[1]
-    ydot[1] = -work.inputs[0] * y[0]
-    return 0
-
-
 FAMILY = {
     "generalised_alpha": [{"rho_inf": rho} for rho in (0.0, 0.5, 0.8, 1.0)],
     "hht": [{"alpha": alpha} for alpha in (-1 / 3, -0.1, 0.0)],
@@ -223,7 +216,8 @@ MEMBERS = [(name, parameters) for name, rows in FAMILY.items() for parameters in
 
 def amplification(name, parameters, wh):
     """Closed form: (q, h v, h^2 a) of an oscillator from step to step, wh = frequency times step."""
-    alpha_m, alpha_f, beta, gamma = find_method("integrator", name, **parameters).coefficients
+    rule = find_method("integrator", name, **parameters).step_rule
+    alpha_m, alpha_f, beta, gamma = rule.alpha_m, rule.alpha_f, rule.start_beta, rule.start_gamma
     # unknowns q, hv, h2a at the end; the equation of motion puts f = -w^2 q
     left = np.array([[1.0, 0.0, -beta], [0.0, 1.0, -gamma], [(1 - alpha_f) * wh**2, 0.0, 1 - alpha_m]])
     right = np.array([[1.0, 1.0, 0.5 - beta], [0.0, 1.0, 1 - gamma], [-alpha_f * wh**2, 0.0, -alpha_m]])

@@ -2,6 +2,7 @@
 
 from pliant.kernels._jit import kernel
 
+UNDERFLOW = 1e-150
 ULP = 2.0**-52  # distance from 1 to the next number
 
 
@@ -24,3 +25,10 @@ def is_finite(x):
     for i in range(x.shape[0]):
         total += zero_or_nan(x[i])
     return total == 0.0
+
+
+@kernel
+def without_underflow(x):
+    """x, or 0 where it is so small that products of it would lose digits, and machines slow down a hundred times: what
+    waves leave far away in long chains."""
+    return 0.0 if abs(x) < UNDERFLOW else x

@@ -30,7 +30,6 @@ APPROACH_STEPS = 3.0
 PIVOT_FLOOR = 1e-18  # of the diagonal of W
 UNREGULARISED_SPEED = 0.1  # [rad/s, model sizes/s] below it e^2 falls with the speed
 ALLOWANCE = 100.0  # times rounding over x^2: what a step across a dead point may err by, off the loops
-MAX_ALLOWANCE = 1e5  # tolerances
 
 
 @routine
@@ -106,7 +105,7 @@ def remember(system, work, t, v, vdot):
     if dead.x_before >= 0.0 and dead.max_pivot > 0.0:
         of_step = dead.step_regularisation * (x - dead.x_before) ** 2 / dead.max_pivot
         dead.regularisation = max(dead.regularisation, of_step)
-    # a step that begins in the pose itself begins with the previous acceleration: its errors are errors
-    is_rounding = dead.is_near and part > 4.0 * dead.regularisation
-    dead.error_allowance = min(MAX_ALLOWANCE, ALLOWANCE * dead.rounding / part) if is_rounding else 0.0
+    # in the pose itself a step begins with the previous acceleration: no more of its errors is rounding than beside it
+    rounding = ALLOWANCE * dead.rounding / max(part, 4.0 * dead.regularisation)
+    dead.error_allowance = min(dead.max_allowance, rounding) if dead.is_near else 0.0
     dead.x_before, dead.t_before = x, t

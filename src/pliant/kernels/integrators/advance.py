@@ -9,6 +9,7 @@ from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import MAX_ROTATION
 from pliant.kernels.integrators.events import G_START, G
+from pliant.kernels.integrators.growth import begin_growth, failure, has_grown
 from pliant.kernels.integrators.landing import find_step
 from pliant.kernels.integrators.records import is_full, record_inputs, record_piece, record_row
 from pliant.kernels.integrators.restart import restart
@@ -32,6 +33,7 @@ OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUF
 PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
 STEP_TOO_SMALL, EVENT_MISSED = int(Status.STEP_TOO_SMALL), int(Status.EVENT_MISSED)
 TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT_NOT_LOCATED)
+GROWN = int(Status.GROWN)
 
 MAX_STAGNANT_STEPS = 100  # in a row of hardly any length, or 4 times as many as there are events
 
@@ -93,7 +95,7 @@ def one_step(system, work, memory):
     n_rejected = stepping.n_rejected
     status = find_step(system, work, memory)
     if status != OK:
-        return status
+        return failure(system, work, memory, status)
     h = stepping.h_made
     control(stepping, h, wanted if n_rejected == stepping.n_rejected else h)
     # every call raises t or this
@@ -104,6 +106,8 @@ def one_step(system, work, memory):
         accept(work, memory, h, stop)
         if has_stalled(stepping):
             return STEP_TOO_SMALL
+        if has_grown(system, work, memory):
+            return GROWN
     if memory.fired.shape[0] > 0:
         events.take(memory.event_values, G, G_START)
     if stepping.target >= 0:
@@ -120,6 +124,7 @@ def begin(system, work, memory):
     stepping = memory.stepping[0]
     stepping.has_begun = 1
     record_row(stepping, memory.y, work.inputs, memory.rows)
+    begin_growth(system, work, memory)
     if memory.fired.shape[0] > 0:
         events.take(memory.event_values, G_START, G)
         tolerance = stepping.simultaneous * abs(stepping.t)

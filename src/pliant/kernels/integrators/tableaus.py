@@ -13,9 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.kernels.integrators import adams_table
+from pliant.system.newton import N_SECOND_ORDER_ROWS
 
 Array = NDArray[np.float64]
-ALPHA_FAMILY = ("generalised_alpha", "hht", "newmark")
+# second-order methods and their order with default parameters
+SECOND_ORDER = {
+    "generalised_alpha": 2,
+    "hht": 2,
+    "newmark": 2,
+    "fox_euler": 1,
+    "wilson": 2,
+    "houbolt": 2,
+    "proposed": 3,
+}
 Sparse = Mapping[int, float]
 
 
@@ -369,7 +379,10 @@ DOP853 = _tableau(
 # --- implicit methods ---------------------------------------------------------------------------------------------
 
 RADAU = _implicit("radau", 5, 5, 14, 5, is_adaptive=True, n_factors=3)
-_ALPHA = _implicit("generalised_alpha", 2, 2, 3, 4, is_adaptive=False, n_factors=1)
+_SECOND_ORDER = [
+    _implicit(name, order, min(order, 2), N_SECOND_ORDER_ROWS, 4, is_adaptive=False, n_factors=1)
+    for name, order in SECOND_ORDER.items()
+]
 
 # --- a method with a past: its tables are room for it; it begins with order 1 ---------------------------------------
 
@@ -388,10 +401,7 @@ ADAMS = Tableau(
     is_adaptive=True,
 )
 
-TABLEAUS = {
-    tableau.name: tableau
-    for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, *(_ALPHA._replace(name=name) for name in ALPHA_FAMILY))
-}
+TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, *_SECOND_ORDER)}
 
 
 def with_order(name: str, highest: int | None) -> Tableau:

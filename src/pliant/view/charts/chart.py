@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ RIGHT, BOTTOM, ROW = 14.0, 34.0, 18.0
 N_COLOURS = 7
 CHARACTER = 6.9  # [px] mean width of a character of the labels
 MAX_POINTS = 1500  # per curve
+ROUNDING = 1e-8  # of the range of an axis on which other values are seen
+EVEN = 120  # points chosen evenly in time, at which one can read values
+UNSEEN = 2e-4  # of a curve's range: nearer to the lines is not seen
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ class Drawing:
     across_unit: str = "s"
     is_wide: bool = False  # worth a whole row
     is_log_across: bool = False
+    levels: tuple[tuple[str, float], ...] = ()  # lines across: (what, value)
+    floor: float = 0.0  # range of the axis where values change by less than ROUNDING of it, which is not magnified
+    ends: tuple[float, float] | None = None  # of the values, where several charts share them
+    bodies: tuple[int, ...] = ()  # which link each curve is about, -1: none; or nothing is known
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,9 @@ def log_ticks(low: float, high: float, count: int) -> Ticks:
     return Ticks(np.array(exponents, dtype=float), tuple(power_of_ten(exponent) for exponent in exponents))
 
 
-def value_range(curves: Sequence[Curve], is_log: bool) -> tuple[float, float]:
-    """Ends of the value axis with some air; logarithms if is_log. Changes within rounding count as none."""
+def value_range(curves: Sequence[Curve], is_log: bool, floor: float = 0.0) -> tuple[float, float]:
+    """Ends of the value axis with some air; logarithms if is_log. Changes within rounding count as none: then the
+    range is floor."""
     values = np.concatenate([np.zeros(0), *(curve.values for curve in curves)])
     values = values[np.isfinite(values) & ((values > 0) | (not is_log))]
     if is_log:
@@ -113,6 +121,8 @@ def value_range(curves: Sequence[Curve], is_log: bool) -> tuple[float, float]:
         air = 0.1 * largest if largest > 1e-290 else 1.0
     else:
         air = 0.06 * (high - low)
+    if high - low < ROUNDING * floor:
+        air = max(air, 0.5 * floor)
     return low - air, high + air
 
 
@@ -122,17 +132,52 @@ def time_range(curves: Sequence[Curve]) -> tuple[float, float]:
     return (first, last) if last > first else (first, first + 1.0)
 
 
-def decimate(t: Array, values: Array, most: int = MAX_POINTS) -> tuple[Array, Array]:
-    """At most `most` points: first, last, and the lowest and highest of each of many equal pieces, so peaks stay."""
-    if len(t) <= most:
+def decimate(t: Array, values: Array, most: int = MAX_POINTS, unseen: float = UNSEEN) -> tuple[Array, Array]:
+    """At most `most` points of a curve, or of several over the same t (one a row), such that straight lines between
+    them are nearest to all: an even choice, then again and again the points that are farthest from the lines, until
+    none is farther than `unseen` of its curve's range."""
+    if len(t) <= min(most, EVEN):
         return t, values
-    width = -(-len(t) // ((most - 2) // 2))
-    starts = np.arange(0, len(t), width)
-    padding = (0, len(starts) * width - len(t))
-    low = np.pad(np.where(np.isfinite(values), values, np.inf), padding, constant_values=np.inf).reshape(-1, width)
-    high = np.pad(np.where(np.isfinite(values), values, -np.inf), padding, constant_values=-np.inf).reshape(-1, width)
-    chosen = np.unique([0, len(t) - 1, *(starts + low.argmin(axis=1)), *(starts + high.argmax(axis=1))])
-    return t[chosen], values[chosen]
+    rows = np.atleast_2d(values)
+    finite = np.isfinite(rows)
+    sizes = np.array([np.ptp(row[is_row]) if is_row.any() else 0.0 for row, is_row in zip(rows, finite, strict=True)])
+    rows = np.where(finite, rows, 0.0) / np.where(sizes > 0, sizes, 1.0)[:, None]
+    # where values are missing a curve has ends
+    ends = np.flatnonzero(np.any(finite[:, 1:] != finite[:, :-1], axis=0))
+    is_rising = bool(np.all(np.diff(t) >= 0))
+    even = np.searchsorted(t, np.linspace(t[0], t[-1], min(EVEN, most // 3))) if is_rising else np.zeros(0, dtype=int)
+    extremes = [*rows.argmin(axis=1), *rows.argmax(axis=1)]
+    chosen = np.unique(np.concatenate([[0, len(t) - 1], even, extremes, ends, ends + 1]).astype(int))[: most - 1]
+    chosen = np.union1d(chosen, len(t) - 1)
+    along = t if is_rising else np.arange(len(t), dtype=np.float64)
+    while len(chosen) < most:
+        off = np.max([np.abs(row - np.interp(along, along[chosen], row[chosen])) for row in rows], axis=0)
+        off[chosen] = 0.0
+        # of every piece the point that is farthest off
+        starts = chosen[:-1]
+        worst = np.maximum.reduceat(off, starts)
+        piece = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(t))))
+        candidates = np.flatnonzero((off == worst[piece]) & (off > unseen))
+        candidates = candidates[np.unique(piece[candidates], return_index=True)[1]]
+        if len(candidates) == 0:
+            break
+        strongest = candidates[np.argsort(-off[candidates], kind="stable")[: most - len(chosen)]]
+        chosen = np.union1d(chosen, strongest)
+    return t[chosen], values[..., chosen]
+
+
+def thinned(curves: Sequence[Curve], most: int, unseen: float = UNSEEN) -> tuple[Curve, ...]:
+    """Curves of at most `most` points; those over the same times keep the same, so that one reads them at one place."""
+    groups: dict[bytes, list[int]] = {}
+    for k, curve in enumerate(curves):
+        groups.setdefault(np.asarray(curve.t, dtype=np.float64).tobytes(), []).append(k)
+    found = list(curves)
+    for own in groups.values():
+        values = np.stack([np.asarray(curves[k].values, dtype=np.float64) for k in own])
+        t, rows = decimate(np.asarray(curves[own[0]].t, dtype=np.float64), values, most, unseen)
+        for k, row in zip(own, rows, strict=True):
+            found[k] = replace(curves[k], t=t, values=row)
+    return tuple(found)
 
 
 # --- drawing ----------------------------------------------------------------------------------------------------

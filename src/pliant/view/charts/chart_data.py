@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -10,11 +11,17 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.report_types import Lines, Panel
 from pliant.view.arrays import Arrays
-from pliant.view.charts.chart import Curve, Drawing, decimate
+from pliant.view.charts.chart import Curve, Drawing, thinned
 from pliant.view.charts.quantities import Quantities
 
 CURVE_ROOM = 1_300_000  # characters of all curves of a page
-POINTS = (1500, 1000, 700, 500, 350, 250, 120, 60)  # per curve: the first with which all fit
+# points per curve, and how far it may be from the lines between them, of its range: the first with which all fit; but
+# for the first, values are rounded to 1/65534 of their range
+FINENESS = (
+    (1500, 2e-4), (1500, 5e-4), (1200, 1e-3), (900, 2e-3), (600, 3e-3), (400, 5e-3), (250, 8e-3), (120, 2e-2),
+    (60, 5e-2),
+)  # fmt: skip
+FLOOR = 0.1  # of the largest value of that unit in the run: range of an axis on which nothing moves
 
 
 def lines_drawing(lines: Lines) -> Drawing:
@@ -35,16 +42,17 @@ class ChartBook:
     """All charts of one page."""
 
     def __init__(self) -> None:
-        self._charts: list[tuple[dict[str, Any], tuple[Curve, ...]]] = []
-        self._panels: dict[tuple[Any, ...], tuple[Curve, ...]] = {}
+        self._charts: list[tuple[dict[str, Any], dict[str, Drawing]]] = []
+        self._panels: dict[tuple[Any, ...], Drawing] = {}
 
-    def card(self, drawing: Drawing, role: str = "") -> str:
+    def card(self, drawing: Drawing, role: str = "", forms: Mapping[str, Drawing] | None = None) -> str:
         """A place for a chart; curves over time are tied to the player.
 
-        role: "impact" for charts in which one looks into single contacts."""
+        role: "impact" for charts in which one looks into single contacts, "runs" where every curve is a run. forms: the
+        same in other words, to choose from; the first is drawing itself."""
+        shown = dict(forms) if forms else {"": drawing}
         data = {
             "title": drawing.title,
-            "unit": drawing.unit,
             "log": drawing.is_log,
             "log_across": drawing.is_log_across,
             "across": drawing.across,
@@ -52,46 +60,83 @@ class ChartBook:
             "timed": drawing.across == "time",
             "role": role,
         }
-        self._charts.append((data, drawing.curves))
+        self._charts.append((data, shown))
         kind = f' data-role="{role}"' if role else ""
         unit = f" [{drawing.unit}]" if drawing.unit else ""
         label = f"{drawing.title}{unit} over {drawing.across}"
+        choice = f'<select class="form" aria-label="shown as">{_options(shown)}</select>' if len(shown) > 1 else ""
         return (
-            f'<figure class="card chart" data-chart="{len(self._charts) - 1}"{kind}><h3>{escape(drawing.title)}</h3>'
+            f'<figure class="card chart" data-chart="{len(self._charts) - 1}"{kind}>'
+            f"<h3>{escape(drawing.title)}</h3>{choice}"
             f'<div class="plot" role="img" aria-label="{escape(label)}"></div></figure>'
         )
 
-    def panel(self, quantities: Quantities, panel: Panel, title: str) -> str:
-        """A panel that asks for what there is not says so in its place; the rest of the page is worth having."""
-        key = (id(quantities.result), panel.curves, panel.window)
+    def panel(self, quantities: Quantities, panel: Panel, title: str, others: Mapping[str, Panel] | None = None) -> str:
+        """A panel that asks for what there is not says so in its place; the rest of the page is worth having.
+
+        others: the same in other words; the first is the panel itself."""
         try:
-            if key not in self._panels:
-                self._panels[key] = tuple(Curve(label, *quantities.curve(name)) for label, name in panel.curves)
+            forms = {word: self.drawing(quantities, each, title) for word, each in (others or {"": panel}).items()}
         except ModelError as error:
             return f'<figure class="card"><h3>{escape(title)}</h3><p class="bad">{escape(str(error))}</p></figure>'
-        return self.card(Drawing(title, panel.unit, self._panels[key]))
+        return self.card(next(iter(forms.values())), forms=forms)
+
+    def drawing(self, quantities: Quantities, panel: Panel, title: str) -> Drawing:
+        """The curves of a panel, found once."""
+        key = (id(quantities.result), panel.curves, panel.window, title)
+        if key not in self._panels:
+            self._panels[key] = panel_drawing(quantities, panel, title)
+        return self._panels[key]
 
     def data(self, arrays: Arrays) -> tuple[list[dict[str, Any]], int]:
         """The charts for the page, and the number of points per curve with which they fit."""
-        sizes = [len(curve.t) for curves in {id(each): each for _, each in self._charts}.values() for curve in curves]
-        # trying takes a while: begin where it may fit, at some 8 characters a point
-        hopeful = [most for most in POINTS if 8 * sum(min(size, most) for size in sizes) <= CURVE_ROOM]
-        for most in hopeful or POINTS[-1:]:
+        for fineness in FINENESS:
             own = Arrays(len(arrays.texts))
-            charts = [
-                data | {"curves": [_curve(own, each, most, data) for each in curves]} for data, curves in self._charts
-            ]
+            charts = [_chart(own, data, forms, fineness) for data, forms in self._charts]
             if sum(map(len, own.texts)) <= CURVE_ROOM:
                 break
         arrays.texts += own.texts
-        return charts, most
+        return charts, fineness[0]
 
 
-def _curve(arrays: Arrays, curve: Curve, most: int, chart: dict[str, Any]) -> dict[str, Any]:
+def panel_drawing(quantities: Quantities, panel: Panel, title: str) -> Drawing:
+    """The chart of a panel."""
+    curves = tuple(Curve(label, *quantities.curve(name)) for label, name in panel.curves)
+    bodies = tuple(quantities.body(name) for _, name in panel.curves)
+    return Drawing(title, panel.unit, curves, floor=FLOOR * quantities.size(panel.unit), bodies=bodies)
+
+
+def _options(forms: Mapping[str, Drawing]) -> str:
+    return "".join(f"<option>{escape(word)}</option>" for word in forms)
+
+
+def _chart(
+    arrays: Arrays, data: dict[str, Any], forms: Mapping[str, Drawing], fineness: tuple[int, float]
+) -> dict[str, Any]:
+    found = [
+        {
+            "unit": drawing.unit,
+            "levels": [{"label": label, "value": value} for label, value in drawing.levels],
+            "floor": drawing.floor,
+            "ends": drawing.ends,
+            "curves": _curves(arrays, drawing, fineness, data["role"] == "impact"),
+        }
+        for drawing in forms.values()
+    ]
+    return data | found[0] | {"forms": found if len(found) > 1 else []}
+
+
+def _curves(arrays: Arrays, drawing: Drawing, fineness: tuple[int, float], is_fine: bool) -> list[dict[str, Any]]:
     """Across as single precision beyond its first value, unless one looks at tiny spans of it."""
-    is_fine = chart["role"] == "impact"
-    x, y = (np.asarray(values, dtype=np.float64) for values in (curve.t, curve.values))
-    x, y = decimate(x, y, 4 * most if is_fine else most)
-    first = float(x[0]) if len(x) and np.isfinite(x[0]) else 0.0
-    number = arrays.add(x - first, "f8" if is_fine else "f4")
-    return {"label": curve.label, "x": number, "x0": first, "y": arrays.curve(y), "dashed": curve.is_dashed}
+    most, unseen = fineness
+    found = []
+    for k, curve in enumerate(thinned(drawing.curves, 4 * most if is_fine else most, unseen)):
+        first = float(curve.t[0]) if len(curve.t) and np.isfinite(curve.t[0]) else 0.0
+        if is_fine or fineness == FINENESS[0]:
+            x, y = arrays.add(curve.t - first, "f8" if is_fine else "f4"), arrays.curve(curve.values)
+        else:
+            x, y = arrays.rounded(curve.t - first), arrays.rounded(curve.values)
+        data = {"label": curve.label, "x": x, "x0": first, "y": y, "dashed": curve.is_dashed}
+        body = drawing.bodies[k] if drawing.bodies else -1
+        found.append(data | ({"body": body} if body >= 0 else {}))
+    return found

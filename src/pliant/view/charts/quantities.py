@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
-from pliant.model.model import Output
+from pliant.model.flexible import Beam
+from pliant.model.model import Model, Output
+from pliant.model.rotations import matrix_euler, quaternion_matrix
+from pliant.queries.attitude import follow
 from pliant.report_types import Panel
 from pliant.results.recording import Recording, energy_error
 from pliant.view.svg import Array
 
-FINE = 800  # points of the uniform grid on which curves of the state are drawn
+FINE = 4000  # instants, about, on which curves are drawn; the rows alone where there are more
+PER_STEP = 24  # of them in one step, whose dense output may turn several times
 MAX_CURVES = 6  # in one chart made here
-MAX_CHARTS = 2  # of one kind of quantity
+MAX_CHARTS = 4  # of one kind of quantity
+EULER = "zyx"  # about the body's own axes
 MAX_PLACEMENTS = 400_000  # bodies times instants worked out between the steps
 TITLES = {  # of charts of outputs whose columns have several units
     ("reaction", "N"): "force",
@@ -55,15 +60,16 @@ class Quantities:
             return self.times, self.state[0][:, model.coordinates.index(quantity)]
         if quantity.endswith(".rate") and quantity.removesuffix(".rate") in model.velocities:
             return self.times, self.state[1][:, model.velocities.index(quantity.removesuffix(".rate"))]
-        if quantity == "total":
-            return self.rows(self.total)
-        if quantity in result.energy:
-            return self.rows(result.energy[quantity])
+        if quantity == "total" or quantity in result.energy:
+            return self._energy(quantity)
         if quantity == "contacts" or quantity.startswith("contacts."):
             return self._contact_count(quantity.partition(".")[2])
         commands = [column.name for column in command_columns(model)]
         if quantity in commands:
             return self._command(commands.index(quantity))
+        name, _, angle = quantity.rpartition(".euler_")
+        if name in self.attitudes:
+            return self.times, self._euler(name)[:, EULER.index(angle)]
         name, column = _component(quantity)
         if name in result.outputs and column < result.outputs[name].shape[1]:
             return self._output(name, column)
@@ -76,21 +82,27 @@ class Quantities:
         for name, values in self.result.outputs.items():
             yield from (f"{name}[{k}]" for k in range(values.shape[1]))
         yield from (column.name for column in command_columns(self.result.model))
+        yield from (f"{joint}.euler_{axis}" for joint in self.attitudes for axis in EULER)
         yield from ("total", *self.result.energy)
         if len(self.result.contacts):
             yield from ("contacts", *(f"contacts.{point}" for point in dict.fromkeys(self.result.contacts["point"])))
 
     @cached_property
     def times(self) -> Array:
-        """A uniform grid and the accepted steps; the rows alone without dense output."""
+        """Accepted steps and, from the dense output, as many places within each as its turns need; the rows alone
+        without dense output."""
         rows = self.result.t
-        if self.window is not None:
-            rows = rows[(rows >= self.window[0]) & (rows <= self.window[1])]
-        if not has_dense(self.result):
-            return rows
+        low, high = self.window or (-np.inf, np.inf)
+        dense = self.result.dense
+        if dense is None or len(dense.starts) == 0:
+            return rows[(rows >= low) & (rows <= high)]
         first, last = dense_range(self.result)
-        low, high = self.window or (first, last)
-        return np.clip(np.union1d(rows, np.linspace(low, high, FINE)), first, last)
+        low, high = max(low, first), min(high, last)
+        steps = (dense.starts + dense.steps >= low) & (dense.starts <= high)
+        count = int(np.clip(FINE // max(int(steps.sum()), 1), 1, PER_STEP))
+        within = dense.starts[steps, None] + dense.steps[steps, None] * np.arange(count) / count
+        even = np.linspace(low, high, FINE // 5)
+        return np.unique(np.clip(np.concatenate([rows, within.ravel(), even]), low, high))
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
@@ -108,10 +120,22 @@ class Quantities:
         return self.result.outputs_at(self.times) if is_cheap else None
 
     @cached_property
-    def total(self) -> Array:
-        """Stored energy at the rows [J]."""
-        energy = self.result.energy
-        return np.asarray(energy["kinetic"] + energy["gravity"] + energy["elastic"])
+    def energy(self) -> tuple[Array, dict[str, Array]]:
+        """Times, and energies and work terms there; "total" is what is stored."""
+        n_bodies = len(self.result.model.links)
+        is_cheap = has_dense(self.result) and len(self.times) * n_bodies <= MAX_PLACEMENTS
+        if is_cheap:
+            t, found = self.times, self.result.energies_at(self.times)
+        else:
+            t = self.rows(self.result.t)[0]
+            found = {name: self.rows(values)[1] for name, values in self.result.energy.items()}
+        return t, found | {"total": found["kinetic"] + found["gravity"] + found["elastic"]}
+
+    @cached_property
+    def attitudes(self) -> dict[str, int]:
+        """Joints with an attitude, and where its quaternion begins in q."""
+        names = self.result.model.coordinates
+        return {name.removesuffix(".qx"): k for k, name in enumerate(names) if name.endswith(".qx")}
 
     @cached_property
     def energy_error(self) -> Array:
@@ -124,6 +148,44 @@ class Quantities:
         low, high = self.window or (-np.inf, np.inf)
         chosen = (t >= low) & (t <= high)
         return t[chosen], values[chosen]
+
+    def size(self, unit: str) -> float:
+        """The largest value of this unit in all of the run, with which others are compared."""
+        model, result = self.result.model, self.result
+        sizes = [0.0]
+        for columns, values in ((coordinate_columns(model), result.q), (velocity_columns(model), result.v)):
+            own = [k for k, column in enumerate(columns) if column.unit == unit]
+            sizes.append(_largest(values[:, own]))
+        for output in (output for output in model.outputs if output.name in result.outputs):
+            own = [k for k, column in enumerate(output_columns(model, output)) if column.unit == unit]
+            sizes.append(_largest(result.outputs[output.name][:, own]))
+        return max(sizes)
+
+    def body(self, quantity: str) -> int:
+        """Which link a quantity is about; -1: none, or several."""
+        model = self.result.model
+        name = quantity.removesuffix(".rate").removesuffix(".command").partition(".euler_")[0]
+        asked = {output.name: output.of for output in model.outputs}
+        frames = {frame.name: frame.body for frame in model.frames}
+        of = asked.get(_component(quantity)[0], "")
+        meant = {name, name.rpartition(".")[0], frames.get(of, of)} - {""}
+        return next((i for i, link in enumerate(model.links) if meant & {link.body.name, link.joint.name}), -1)
+
+    def _energy(self, name: str) -> tuple[Array, Array]:
+        t, found = self.energy
+        return t, found[name]
+
+    def _euler(self, joint: str) -> Array:
+        """Angles (times, 3) of an attitude, without jumps [rad]."""
+        if joint not in self._eulers:
+            first = self.attitudes[joint]
+            R = quaternion_matrix(self.state[0][:, first : first + 4])
+            self._eulers[joint] = follow(matrix_euler(EULER, R, False), f"euler:{EULER}")
+        return self._eulers[joint]
+
+    @cached_property
+    def _eulers(self) -> dict[str, Array]:
+        return {}
 
     def _output(self, name: str, column: int) -> tuple[Array, Array]:
         if self.outputs is None:
@@ -152,6 +214,10 @@ class Quantities:
         return t, before + np.repeat(np.arange(len(inside) + 1.0), 2)
 
 
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))
+
+
 def _component(quantity: str) -> tuple[str, int]:
     """ "tip[1]" is column 1 of tip; "tip" alone is its column 0."""
     found = re.fullmatch(r"(.+)\[(\d+)\]", quantity)
@@ -161,29 +227,37 @@ def _component(quantity: str) -> tuple[str, int]:
 # --- charts of a model that brings none of its own --------------------------------------------------------------
 
 
-COORDINATES = (
-    ("angle", "Angles"),
-    ("length", "Positions"),
-    ("other", "Attitudes"),
-    ("deflection", "Modal deflections"),
-    ("twist", "Modal twists"),
-)
-RATES = (
-    ("angle", "Angular rates"),
-    ("length", "Speeds"),
-    ("deflection", "Modal rates"),
-    ("twist", "Modal twist rates"),
-)
+COORDINATES = {"angle": "Angles", "length": "Positions"}
+RATES = {"angle": "Angular rates", "length": "Speeds"}
+MODES = {  # of beams: title and unit of amplitudes, and of their rates
+    "y": ("Bending in the x-y plane of the beam", "m", "m/s"),
+    "z": ("Bending in the x-z plane of the beam", "m", "m/s"),
+    "x": ("Stretch", "m", "m/s"),
+    "t": ("Torsion", "rad", "rad/s"),
+}
 
 
 def coordinate_panels(result: Recording) -> tuple[Panel, ...]:
-    """Coordinates, one kind in a chart."""
-    return _by_kind(coordinate_columns(result.model), COORDINATES)
+    """Coordinates, one kind in a chart; every attitude has its own."""
+    attitudes = [Panel(f"{joint}: attitude", "", quaternion_curves(joint)) for joint in Quantities(result).attitudes]
+    return (
+        *_by_kind(coordinate_columns(result.model), COORDINATES),
+        *attitudes[:MAX_CHARTS],
+        *_mode_panels(result.model, is_rate=False),
+    )
 
 
 def rate_panels(result: Recording) -> tuple[Panel, ...]:
     """Velocities, one kind in a chart."""
-    return _by_kind(velocity_columns(result.model), RATES)
+    return (*_by_kind(velocity_columns(result.model), RATES), *_mode_panels(result.model, is_rate=True))
+
+
+def quaternion_curves(joint: str) -> tuple[tuple[str, str], ...]:
+    return tuple((part, f"{joint}.{part}") for part in ("qx", "qy", "qz", "qw"))
+
+
+def euler_curves(joint: str) -> tuple[tuple[str, str], ...]:
+    return tuple((f"about {axis}", f"{joint}.euler_{axis}") for axis in EULER)
 
 
 def output_panels(result: Recording) -> tuple[Panel, ...]:
@@ -192,13 +266,31 @@ def output_panels(result: Recording) -> tuple[Panel, ...]:
     return tuple(chart for output in asked for chart in output_charts(result, output))
 
 
-def _by_kind(columns: Sequence[Column], kinds: Sequence[tuple[str, str]]) -> tuple[Panel, ...]:
+def _by_kind(columns: Sequence[Column], kinds: Mapping[str, str]) -> tuple[Panel, ...]:
     charts: list[Panel] = []
-    for kind, title in kinds:
+    for kind, title in kinds.items():
         own = [column for column in columns if column.kind == kind]
         names = [(column.name.removesuffix(".rate"), column.name) for column in own]
         charts += _split(title, own[0].unit, names) if own else []
     return tuple(charts)
+
+
+def _mode_panels(model: Model, is_rate: bool) -> Iterator[Panel]:
+    """Modal coordinates, one family in a chart: "arm.mode3 (z1)" is the first mode of bending along z."""
+    for letter, (title, unit, rate_unit) in MODES.items():
+        names = [pair for beam in model.beams for pair in _mode_names(beam, letter, is_rate)]
+        heading = f"{title}: rates" if is_rate else title
+        yield from _split(heading, rate_unit if is_rate else unit, names) if names else ()
+
+
+def _mode_names(beam: Beam, letter: str, is_rate: bool) -> Iterator[tuple[str, str]]:
+    k = 0
+    for own, family in zip("yzxt", (beam.bending_y, beam.bending_z, beam.stretch, beam.torsion), strict=True):
+        for number in family.numbers if family is not None else ():
+            k += 1
+            if own == letter:
+                name = f"{beam.name}.mode{k}"
+                yield f"{name} ({letter}{number})", f"{name}.rate" if is_rate else name
 
 
 def _split(title: str, unit: str, names: Sequence[tuple[str, str]]) -> list[Panel]:

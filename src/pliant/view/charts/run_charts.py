@@ -1,4 +1,4 @@
-"""The charts of one run, in groups: the case's own, motion, outputs, energy, contact, beams."""
+"""The charts of one run, in groups: the case's own, motion, control, contact, outputs, energy, beams."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from pliant.view.charts.beam_charts import beam_drawings
 from pliant.view.charts.chart import Drawing
 from pliant.view.charts.chart_data import ChartBook
 from pliant.view.charts.contact_charts import Touching
+from pliant.view.charts.control_charts import control_drawings
 from pliant.view.charts.quantities import (
     Quantities,
     coordinate_panels,
+    euler_curves,
     has_dense,
     output_panels,
     rate_panels,
@@ -48,7 +50,8 @@ def _groups(result: Recording, panels: Sequence[Panel] | None, book: ChartBook) 
         windows = {panel.window: Quantities(result, panel.window) for panel in panels}
         cards = [book.panel(windows[panel.window], panel, panel.title) for panel in panels]
         yield "Case", "".join(cards)
-    yield "Motion", "".join(book.panel(quantities, panel, panel.title) for panel in _motion(result))
+    yield "Motion", "".join(_motion(quantities, book))
+    yield "Control", "".join(book.card(drawing) for drawing in control_drawings(quantities))
     yield "Contact", _contact(result, book)
     yield "Outputs", "".join(book.panel(quantities, panel, panel.title) for panel in output_panels(result))
     yield "Energy", _energy(quantities, book)
@@ -61,8 +64,15 @@ def _energy(quantities: Quantities, book: ChartBook) -> str:
     return book.card(energy_drawing(quantities)) + book.card(error_drawing(quantities))
 
 
-def _motion(result: Recording) -> tuple[Panel, ...]:
-    return (*coordinate_panels(result), *rate_panels(result))
+def _motion(quantities: Quantities, book: ChartBook) -> Iterator[str]:
+    """Coordinates and velocities; attitudes as quaternions or, on request, as angles."""
+    for panel in (*coordinate_panels(quantities.result), *rate_panels(quantities.result)):
+        joint = panel.curves[0][1].removesuffix(".qx")
+        if joint in quantities.attitudes:
+            angles = Panel(panel.title, "rad", euler_curves(joint))
+            yield book.panel(quantities, panel, panel.title, {"quaternion": panel, "Euler angles z, y, x": angles})
+        else:
+            yield book.panel(quantities, panel, panel.title)
 
 
 def _beams(result: Recording) -> Iterator[Drawing]:

@@ -15,7 +15,9 @@ from pliant.report_types import Panel
 from pliant.results.recording import Recording
 from pliant.view.charts.beam_charts import beam_drawings
 from pliant.view.charts.chart import Curve, Drawing
+from pliant.view.charts.chart_data import panel_drawing
 from pliant.view.charts.contact_charts import Touching, Window, contact_drawings
+from pliant.view.charts.control_charts import control_drawings
 from pliant.view.charts.quantities import (
     Quantities,
     coordinate_panels,
@@ -25,7 +27,10 @@ from pliant.view.charts.quantities import (
     rate_panels,
 )
 
-ROUNDING = 1e-17  # relative energy errors below it are drawn as this
+ROUNDING, LEAST_TOP = (
+    1e-17,
+    1e-10,
+)  # relative energy errors are drawn as at least the first, on an axis up to the second
 
 
 # --- by name ------------------------------------------------------------------------------------------------------
@@ -88,10 +93,7 @@ def _known(result: Recording) -> Iterator[Named]:
 def panel_drawings(result: Recording, panels: Iterable[Panel], window: Window) -> list[Drawing]:
     """Charts of panels, as the report has them."""
     quantities = Quantities(result, window)
-    return [
-        Drawing(panel.title, panel.unit, tuple(Curve(label, *quantities.curve(name)) for label, name in panel.curves))
-        for panel in panels
-    ]
+    return [panel_drawing(quantities, panel, panel.title) for panel in panels]
 
 
 # --- energy -------------------------------------------------------------------------------------------------------
@@ -117,7 +119,8 @@ def work_drawing(quantities: Quantities) -> Drawing:
 def error_drawing(quantities: Quantities) -> Drawing:
     """Energy that no work explains, relative."""
     t, values = quantities.rows(np.maximum(quantities.energy_error, ROUNDING))
-    return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True)
+    ends = (ROUNDING, max(LEAST_TOP, 10.0 ** np.ceil(np.log10(np.nanmax(values, initial=ROUNDING)))))
+    return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True, ends=ends)
 
 
 # --- by topic -----------------------------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ TOPICS: dict[str, Callable[[Recording, Window], list[Drawing]]] = {
     "coordinates": lambda result, window: panel_drawings(result, coordinate_panels(result), window),
     "speeds": lambda result, window: panel_drawings(result, rate_panels(result), window),
     "outputs": lambda result, window: panel_drawings(result, output_panels(result), window),
-    "commands": lambda result, window: _commands(result, window),
+    "commands": lambda result, window: list(control_drawings(Quantities(result, window))),
     "energy": lambda result, window: [energy_drawing(Quantities(result, window))],
     "works": lambda result, window: [work_drawing(Quantities(result, window))],
     "energy_error": lambda result, window: [error_drawing(Quantities(result, window))],
@@ -146,10 +149,6 @@ MISSING: dict[
         "nothing did work in this run",
     ),
 }
-
-
-def _commands(result: Recording, window: Window) -> list[Drawing]:
-    return named_drawings(result, [column.name for column in command_columns(result.model)], window)
 
 
 def topic_drawings(result: Recording, topic: str, window: Window) -> list[Drawing]:

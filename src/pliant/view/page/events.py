@@ -1,4 +1,4 @@
-"""Tables of what happened: events, and contacts, each of which leads to its instant."""
+"""Tables of what happened: events, and contacts, each of which leads to its time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,36 @@ from html import escape
 
 import numpy as np
 
-from pliant.results.recording import Recording
+from pliant.results.recording import Event, Recording
 from pliant.view.page.html import MAX_ROWS, more, section, table
 from pliant.view.svg import readable
 
 
-def events_section(result: Recording) -> str:
-    """Begin and end of contacts have a table of their own."""
+def own_events(result: Recording) -> list[Event]:
+    """Events but for begin and end of contacts, which have a table of their own."""
     touching = {f"{row['contact']}: {row['point']}" for row in result.contacts}
-    events = [event for event in result.events if event.name not in touching]
+    return [event for event in result.events if event.name not in touching]
+
+
+def event_words(event: Event) -> str:
+    """What happened: "elbow reaches its upper limit", "handover (rising)"."""
+    for place in (" at its ", " at the "):
+        name, found, where = event.name.rpartition(place)
+        if found and where.endswith(("limit", "backlash")):
+            verb = "reaches" if event.direction == "rising" else "leaves"
+            return f"{name} {verb}{place.removeprefix(' at')}{where}"
+    return f"{event.name} ({event.direction})"
+
+
+def events_section(result: Recording) -> str:
+    """When what happened."""
+    events = own_events(result)
     if not events:
         return ""
-    rows = [[escape(event.name), f"{event.t:.9g} s", escape(event.direction)] for event in events[:MAX_ROWS]]
+    rows = [[escape(event_words(event)), f"{event.t:.9g} s"] for event in events[:MAX_ROWS]]
     jumps = [_jump(event.t, event.t, f"the event {event.name}") for event in events[:MAX_ROWS]]
-    return section("Events", table(("event", "time", "direction"), rows, (1,), jumps) + more(len(events)), "long")
+    note = '<p class="note printless">Choose a row to go there.</p>'
+    return section("Events", note + table(("event", "time"), rows, (1,), jumps) + more(len(events)), "long")
 
 
 CONTACT_COLUMNS = {

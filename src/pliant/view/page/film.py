@@ -1,7 +1,8 @@
-"""The moving robot as data for the page's script: placements, bending, contact forces at up to 2000 instants."""
+"""The moving robot as data for the page's script: placements, bending, contact forces at up to 2000 moments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +14,27 @@ from pliant.results.recording import STATIONS, Recording
 from pliant.view.arrays import Arrays
 from pliant.view.charts.quantities import has_dense
 from pliant.view.page.beam_film import beam_data
+from pliant.view.page.events import event_words, own_events
 from pliant.view.page.film_times import MAX_FRAMES, MIN_FRAMES, FilmTimes, film_times
 from pliant.view.picture.projection import AZIMUTH, ELEVATION, choose_view
 from pliant.view.picture.scene import keeps_joint_frames
-from pliant.view.picture.skeleton import FREE_KINDS, ends, extreme_points, held_loops, loop_frames, places, skeleton
+from pliant.view.picture.skeleton import (
+    FREE_KINDS,
+    Part,
+    ends,
+    extreme_points,
+    held_loops,
+    loop_frames,
+    places,
+    skeleton,
+)
 from pliant.view.picture.solids import joint_size, solids, usual_thickness
 from pliant.view.svg import Array
 
 SLIDES = ("prismatic", "cylindrical")
 MAX_TRAILS = 40  # to choose from
 MAX_POINTS = 24  # of contact whose forces are shown
+MAX_EVENTS = 300  # marked on the line of time
 N_DIRECTIONS = 120  # in which the size of the picture is looked for
 MAX_PLACES = 20_000  # that are looked at for it
 LOOKED_AT = 40  # instants, for the size of the picture
@@ -54,6 +66,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
     shapes: dict[str, int] = {}
     shape_list: list[dict[str, Any]] = []
     bodies = []
+    parts = skeleton(model)
     for i, (link, own) in enumerate(zip(model.links, solids(model), strict=True)):
         chosen = []
         for solid in own:
@@ -66,6 +79,8 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
         bodies.append(
             {
                 "name": link.body.name,
+                "joint": link.joint.name,
+                "middle": _middle(link.body, parts[i]),
                 "parent": link.parent,
                 "joint_frame": [float(value) for value in link.joint_frame.position],
                 "slides": link.joint.kind in (*SLIDES, "planar") and link.parent >= 0,
@@ -88,6 +103,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
         "local": keeps_joint_frames(posed),  # every beam is enlarged by itself
         "trails": _trails(posed, p, origin, arrays),
         "contact": _contact(result, t, origin, arrays),
+        "events": [{"t": event.t, "words": event_words(event)} for event in own_events(result)[:MAX_EVENTS]],
         "planes": planes,
         "rods": _rods(model, origin),
         "feet": _feet(model, origin, thick),
@@ -123,15 +139,20 @@ def _most_frames(result: Recording, room: int) -> int:
 
 
 def _note(times: FilmTimes) -> str:
-    """What was left out, in words."""
+    """What of the run the film shows, in words; nothing where all is there."""
     if len(times.t) == 1:
-        return "One instant only."
-    steps = f"{len(times.t)} instants of the run ({times.rows} rows)"
-    if times.n_events == 0:
-        return f"{steps}; straight lines between them."
-    kept = "every" if times.n_kept == times.n_events else f"{times.n_kept} of {times.n_events}"
-    noun = "begin, middle and end of contacts and events"
-    return f"{steps}, {kept} {noun} among them; straight lines between them."
+        return "One moment only."
+    if times.n_kept == times.n_events:
+        return ""
+    return f"Of {times.n_events} contacts and events the film stops at {times.n_kept} exactly, and passes the others."
+
+
+def _middle(body: Any, parts: Sequence[Part]) -> list[float]:
+    """Where the name of a body stands, in its axes."""
+    if isinstance(body, Beam):
+        return [0.5 * body.length, 0.0, 0.0]
+    points = np.concatenate([extreme_points(part) for part in parts] or [np.zeros((1, 3))])
+    return [float(value) for value in 0.5 * (points.min(axis=0) + points.max(axis=0))]
 
 
 def _support(link: Any) -> bool:
@@ -252,7 +273,7 @@ def _contact(result: Recording, t: Array, origin: Array, arrays: Arrays) -> dict
             end = float(row["t_end"])
             touches[names.index(key)].append([float(row["t_start"]), last if np.isnan(end) else end])
     return {
-        "names": [f"{contact}: {point}" for contact, point in names],
+        "names": [f"{point} touches {contact}" for contact, point in names],
         "normal": arrays.add(forces.normal[:, chosen]),
         "friction": arrays.add(forces.friction[:, chosen]),
         "place": arrays.add(forces.place[:, chosen] - origin),

@@ -8,8 +8,8 @@ function bindControls(player) {
   const seek = (t) => clock.set(t);
   slider.addEventListener("input", () => seek(clock.first + (Number(slider.value) / 10000) * (clock.last - clock.first)));
   byId("play").addEventListener("click", () => clock.play(!clock.isPlaying));
-  byId("contact-before").addEventListener("click", () => nextContact(player, -1));
-  byId("contact-after").addEventListener("click", () => nextContact(player, 1));
+  byId("stop-before").addEventListener("click", () => nextStop(player, -1));
+  byId("stop-after").addEventListener("click", () => nextStop(player, 1));
   byId("loop").addEventListener("change", () => (clock.loop = byId("loop").checked));
   const speed = byId("speed");
   for (const value of SPEEDS) speed.append(new Option(value < 1 ? `1/${Math.round(1 / value)} \u00d7` : `${value} \u00d7`, String(value)));
@@ -67,15 +67,23 @@ function setFlat(player, isFlat) {
   player.redraw();
 }
 
-function nextContact(player, direction) {
-  const { starts } = player.film;
+// To the begin or the middle of a contact, or to an event.
+function nextStop(player, direction) {
+  const { stops } = player.film;
   const slack = 1e-9 * (clock.last - clock.first);
-  const found = direction > 0 ? starts.find((start) => start > clock.t + slack) : starts.filter((start) => start < clock.t - slack).pop();
-  if (found === undefined) return;
+  const found = direction > 0 ? stops.find(({ t }) => t > clock.t + slack) : stops.filter(({ t }) => t < clock.t - slack).pop();
+  if (!found) return;
   clock.play(false);
-  clock.set(found);
-  const ends = player.film.contact.touches.flat().filter(([start]) => start === found).map(([, end]) => end);
-  zoomImpact(found, Math.max(...ends));
+  clock.set(found.t);
+  if (found.end > found.start) zoomImpact(found.start, found.end);
+}
+
+// How fine the page is; the run itself may be finer.
+function finenessWords(film) {
+  const coloured = film.beams.map(({ colour }) => (colour ? colour.t.length : Infinity));
+  const stress = Math.min(...coloured) < film.t.length ? `, colours of stress ${Math.min(...coloured)}` : "";
+  const curves = DATA.points ? ` Curves are drawn through at most ${DATA.points} points, chosen so that no peak is lost.` : "";
+  return `The film has ${film.t.length} pictures${stress}, and moves evenly from one to the next.${curves}`;
 }
 
 // The film of a run: what can be chosen for it.
@@ -83,8 +91,8 @@ function setUpFilm(player) {
   const { film } = player;
   const has = (id, isThere) => (byId(id).hidden = !isThere);
   has("force-choice", film && film.contact);
-  has("contact-before", film && film.contact);
-  has("contact-after", film && film.contact);
+  has("stop-before", film && film.stops.length);
+  has("stop-after", film && film.stops.length);
   has("enlarge-choice", film && film.beams.length);
   const kinds = film ? Object.keys(COLOUR_WORDS).filter((kind) => film.beams.some((beam) => beam.colour && beam.colour.largest[kind] > 0)) : [];
   has("colour-choice", kinds.length);
@@ -95,11 +103,9 @@ function setUpFilm(player) {
   byId("trail-list").replaceChildren();
   byId("marks").replaceChildren();
   const leftOut = DATA.left_out ? ` ${DATA.left_out} more runs are in the charts below only.` : "";
-  const thinned = ` Curves have at most ${DATA.points} points: the lowest and the highest of every piece.`;
-  const points = DATA.points ? thinned : "";
-  const fewer = film ? film.beams.filter(({ colour }) => colour && colour.t.length < film.t.length) : [];
-  const coloured = fewer.length ? ` Stress is worked out at ${fewer[0].colour.t.length} of them.` : "";
-  byId("film-note").textContent = `${film ? film.note : ""}${coloured}${points}${leftOut}`;
+  byId("film-note").textContent = `${film ? film.note : ""}${leftOut}`;
+  byId("film-note").hidden = !byId("film-note").textContent;
+  byId("help-note").textContent = film ? finenessWords(film) : "";
   if (!film) return player.redraw();
   clock.span(film.first, film.last);
   player.colourBy(colour.value);
@@ -120,10 +126,11 @@ function setUpFilm(player) {
     label.append(box, ` ${trail.name}`);
     byId("trail-list").append(label);
   });
-  const marks = film.starts.filter((_, k) => k % Math.ceil(film.starts.length / MOST_MARKS) === 0);
-  for (const start of marks) {
+  const stops = film.stops.filter(({ isMiddle }) => !isMiddle);
+  for (const { t, end } of stops.filter((_, k) => k % Math.ceil(stops.length / MOST_MARKS) === 0)) {
     const mark = document.createElement("span");
-    mark.style.left = `${(100 * (start - film.first)) / (film.last - film.first || 1)}%`;
+    if (end === undefined) mark.className = "event";
+    mark.style.left = `${(100 * (t - film.first)) / (film.last - film.first || 1)}%`;
     byId("marks").append(mark);
   }
   byId("view-flat").parentElement.hidden = !film.flat;

@@ -1,6 +1,7 @@
 // The page's data: arrays as typed arrays, numbers as words.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
+const STEPS = 65534; // of rounded values
 const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, i4: Int32Array };
 const decoded = [];
 
@@ -8,10 +9,13 @@ const decoded = [];
 function array(k) {
   if (!decoded[k]) {
     const text = DATA.arrays[k];
-    const raw = atob(text.slice(2));
+    const isRounded = text.startsWith("u2");
+    const [low, step, packed] = isRounded ? text.slice(2).split(" ") : ["", "", text.slice(2)];
+    const raw = atob(packed);
     const bytes = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    decoded[k] = new KINDS[text.slice(0, 2)](bytes.buffer);
+    if (isRounded) decoded[k] = Float64Array.from(new Uint16Array(bytes.buffer), (level) => (level > STEPS ? NaN : Number(low) + Number(step) * level));
+    else decoded[k] = new KINDS[text.slice(0, 2)](bytes.buffer);
     DATA.arrays[k] = null;
   }
   return decoded[k];
@@ -45,6 +49,15 @@ function niceStep(most) {
 
 const SUPERSCRIPTS = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
 
+function powerOfTen(power) {
+  return `10${[...String(power)].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("")}`;
+}
+
+// A unit with its powers raised: m/s^2.
+function raised(unitWords) {
+  return unitWords.replace(/\^(-?\d)/g, (_, power) => powerOfTen(power).slice(2));
+}
+
 // A number for people: a few digits, powers of ten written out.
 function readable(value, digits = 3) {
   if (!Number.isFinite(value)) return "not available";
@@ -54,8 +67,7 @@ function readable(value, digits = 3) {
   if (size >= -3 && size < 6) words = String(Number(value.toPrecision(digits)));
   else {
     const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
-    const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "\u207b" : SUPERSCRIPTS[Number(c)])).join("");
-    words = `${Number(mantissa)} \u00d7 10${raised}`;
+    words = `${Number(mantissa)} \u00d7 ${powerOfTen(Number(exponent))}`;
   }
   return words.replace("-", "\u2212");
 }

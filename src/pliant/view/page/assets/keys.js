@@ -30,14 +30,19 @@ function bindKeys(player) {
     choice.selectedIndex = (choice.selectedIndex + 1) % choice.options.length;
     player.colourBy(choice.value);
   };
+  const names = () => {
+    const choice = byId("names");
+    choice.selectedIndex = (choice.selectedIndex + 1) % choice.options.length;
+    choice.dispatchEvent(new Event("change"));
+  };
   const keys = {
     " ": () => clock.play(!clock.isPlaying),
     ArrowLeft: (event) => (event.shiftKey ? leap(-0.02) : step(-1)),
     ArrowRight: (event) => (event.shiftKey ? leap(0.02) : step(1)),
     Home: () => clock.set(clock.first),
     End: () => clock.set(clock.last),
-    "[": () => nextContact(player, -1),
-    "]": () => nextContact(player, 1),
+    "[": () => nextStop(player, -1),
+    "]": () => nextStop(player, 1),
     "+": faster(1),
     "=": faster(1),
     "-": faster(-1),
@@ -46,6 +51,7 @@ function bindKeys(player) {
     v: () => player.film.flat && setFlat(player, !player.camera.isFlat),
     f: click("forces"),
     c: colour,
+    b: names,
     m: () => enlarge(player, Math.min(player.show.enlarge * 1.5, MOST_ENLARGED)),
     n: () => enlarge(player, Math.max(player.show.enlarge / 1.5, 1)),
     a: turnView(25, 0),
@@ -60,7 +66,9 @@ function bindKeys(player) {
   window.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open || !player.film) return;
     const { target } = event;
-    if (target.closest("select, textarea, [role=tablist], input[type=text]")) return;
+    if (target.closest("select, textarea, input[type=text]")) return;
+    // tabs keep their arrows,
+    if (target.closest("[role=tablist]") && /^(Arrow|Home|End)/.test(event.key)) return;
     // sliders keep their own arrows, buttons and boxes their own space
     if (target.id === "enlarge" && /^(Arrow|Home|End)/.test(event.key)) return;
     if (target.closest("button, summary, input[type=checkbox], tr.jump") && (event.key === " " || event.key === "Enter")) return;

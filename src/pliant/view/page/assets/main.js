@@ -65,6 +65,7 @@ function chooseRun(player, index) {
 }
 
 function start() {
+  bindRunChoices();
   if (DATA.charts.length) watchCharts(setTime);
   bindTabs();
   clock.followers.push(placeCursors);
@@ -72,10 +73,11 @@ function start() {
   if (!canvas) return;
   const player = new Player(canvas, DATA.runs.map(({ film }) => film && new Film(film)));
   bindControls(player);
+  bindNames(player);
   bindKeys(player);
   bindRows();
   const choice = byId("run");
-  DATA.runs.forEach(({ label, status }, k) => choice.append(new Option(status === "failed" ? `${label} (failed)` : label || "run", String(k))));
+  DATA.runs.forEach(({ label, mark }, k) => choice.append(new Option(mark ? `${label} (${mark})` : label || "run", String(k))));
   byId("run-choice").hidden = DATA.runs.length < 2;
   choice.addEventListener("change", () => chooseRun(player, Number(choice.value)));
   chooseRun(player, Math.max(0, player.films.findIndex(Boolean)));

@@ -105,7 +105,8 @@ class Flashes {
       const tip = end(one.normal);
       drawArrow(ctx, at, tip, theme.normal, 2.4);
       if (friction > 1e-9 * largest) drawArrow(ctx, at, end(one.friction), theme.friction, 2.4);
-      if (normal > 1e-4 * largest) drawWords(ctx, withUnit(normal, "N"), tip[0] + 7, tip[1] + 4, "left", theme.ink);
+      const { factor, unit: words } = axisUnit("N", [0, normal]);
+      if (normal > 1e-4 * largest) drawWords(ctx, withUnit(factor * normal, words), tip[0] + 7, tip[1] + 4, "left", theme.ink);
     }
     ctx.restore();
   }
@@ -156,6 +157,8 @@ function drawColourBar(ctx, camera, show) {
 
 function drawNotes(ctx, film, camera, show) {
   const words = [];
+  const stop = clock.isPlaying ? null : film.stops.find(({ t }) => Math.abs(t - clock.t) <= 1e-9 * (film.last - film.first));
+  if (stop) words.push(...stop.words.slice(0, 3), ...(stop.words.length > 3 ? [`and ${stop.words.length - 3} more`] : []));
   if (show.enlarge !== 1 && film.beams.length) words.push(`deformation \u00d7 ${readable(show.enlarge)}, dashed: straight`);
   if (show.forces && film.contact) words.push("arrow length \u221d \u221aforce");
   // beside the colour bar, or below it where the picture is narrow

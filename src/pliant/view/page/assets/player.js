@@ -4,7 +4,7 @@ class Player {
   constructor(canvas, films) {
     this.canvas = canvas;
     this.films = films;
-    this.show = { enlarge: 1, colour: "", forces: true, largest: 1 };
+    this.show = { enlarge: 1, colour: "", forces: true, largest: 1, names: "" };
     this.cameras = films.map((film) => film && new Camera(film));
     this.flashes = films.map((film) => film && new Flashes(film));
     this.run = 0;
@@ -60,13 +60,14 @@ class Player {
     const pose = film.pose(clock.t, show.enlarge);
     camera.shift = camera.isFollowing ? this.middle(film, pose) : [0, 0, 0];
     const planes = groundPlanes(film, pose, camera);
+    if (!planes.length) drawSpace(ctx, film, camera);
     const isBehind = (plane) => inner(plane.normal, camera.toward) < -0.02;
     for (const plane of planes) if (!isBehind(plane)) drawGround(ctx, film, camera, plane);
     for (const plane of planes) drawShadow(ctx, film, pose, camera, plane);
     drawSupports(ctx, film, camera);
-    const pieces = new Pieces(camera);
-    bodyPieces(pieces, film, pose, show);
-    pieces.draw(ctx);
+    this.pieces = new Pieces(camera);
+    bodyPieces(this.pieces, film, pose, show);
+    this.pieces.draw(ctx);
     for (const plane of planes) if (isBehind(plane)) drawGround(ctx, film, camera, plane);
     drawStraight(ctx, film, pose, camera, show);
     drawTrails(ctx, film, pose, camera, show);
@@ -76,6 +77,7 @@ class Player {
     drawTriad(ctx, camera, film);
     drawScale(ctx, camera);
     drawColourBar(ctx, camera, show);
+    drawNames(ctx, film, pose, camera, show);
     drawNotes(ctx, film, camera, show);
     if (clock.isPlaying && flashes.isFading) this.redraw();
   }

@@ -33,6 +33,24 @@ function matrixOfTurn(x, y, z) {
   return matrixOfQuaternion(s * x, s * y, s * z, Math.cos(angle / 2));
 }
 
+// Times worth a stop, in order: begin and middle of every contact, and events.
+function stopsOf({ contact, events }) {
+  const found = events.map(({ t, words }) => ({ t, words: [words] }));
+  for (const [m, touches] of (contact ? contact.touches : []).entries())
+    for (const [start, end] of touches) {
+      found.push({ t: start, start, end, words: [`begin: ${contact.names[m]}`] });
+      if (end > start) found.push({ t: 0.5 * (start + end), start, end, isMiddle: true, words: [`middle: ${contact.names[m]}`] });
+    }
+  found.sort((a, b) => a.t - b.t);
+  // what happens at once is one stop
+  return found.reduce((all, stop) => {
+    const last = all[all.length - 1];
+    if (last && stop.t - last.t <= 1e-9 * Math.abs(stop.t)) last.words.push(...stop.words);
+    else all.push(stop);
+    return all;
+  }, []);
+}
+
 class Film {
   constructor(data) {
     Object.assign(this, data);
@@ -57,8 +75,8 @@ class Film {
     if (this.contact) {
       const contact = this.contact;
       for (const key of ["normal", "friction", "place"]) contact[key] = array(contact[key]);
-      this.starts = [...new Set(contact.touches.flat().map(([start]) => start))].sort((a, b) => a - b);
-    } else this.starts = [];
+    }
+    this.stops = stopsOf(this);
     this.paths = new Map();
     const [x, y, z] = data.down;
     const isWeightless = !(x || y || z);

@@ -7,10 +7,11 @@ const THICKEST = 30; // and up to which an outline is drawn
 function bodyPieces(pieces, film, pose, show) {
   film.bodies.forEach((body, i) => {
     const placed = pose.bodies[i];
+    pieces.body = i;
     for (const k of body.solids) {
       // very many bodies: without marks of joints and masses
       if (film.bodies.length > MANY && film.shapes[k].ball && film.shapes[k].tone !== "body") continue;
-      shapePieces(pieces, film.shapes[k], placed, body.tone);
+      shapePieces(pieces, film.shapes[k], placed, toneOf(film, i));
     }
     if (body.slides) {
       const jointFrame = film.place(pose, body.parent, body.joint_frame, show.enlarge);
@@ -22,8 +23,14 @@ function bodyPieces(pieces, film, pose, show) {
       pieces.line(pieces.camera.pixels(foot), pieces.camera.pixels(end), theme.edge, 1.4);
     }
   });
+  pieces.body = -1;
   for (const rod of film.rods) pieces.line(...rod.map(({ body, at }) => pieces.camera.pixels(film.place(pose, body, at, show.enlarge))), theme.edge, 2.4);
   film.beams.forEach((beam, k) => beamPieces(pieces, film, beam, pose.beams[k], pose.t, show));
+}
+
+// Neighbours differ a little; what is pointed at stands out.
+function toneOf(film, i) {
+  return i === lit.body ? "lit" : film.bodies[i].tone;
 }
 
 function moved({ p, R }, x, y, z) {
@@ -33,7 +40,7 @@ function moved({ p, R }, x, y, z) {
 
 function shapePieces(pieces, shape, placed, bodyTone) {
   const { camera } = pieces;
-  const tones = theme.tones[shape.tone === "body" ? bodyTone : shape.tone] || theme.tones.body;
+  const tones = theme.tones[shape.tone === "body" || bodyTone === "lit" ? bodyTone : shape.tone] || theme.tones.body;
   if (shape.ball) {
     const radius = Math.max(shape.r * camera.scale, shape.tone === "body" ? 2 : 2.6);
     pieces.ball(camera.pixels(moved(placed, ...shape.v)), radius, tones, shape.tone === "mass" ? "" : theme.edge);
@@ -76,8 +83,8 @@ function beamTones(film, beam, tones, t, s, show) {
 
 function beamPieces(pieces, film, beam, bent, t, show) {
   const { camera } = pieces;
-  const body = film.bodies[beam.body];
-  const own = theme.tones[body.tone];
+  const own = theme.tones[toneOf(film, beam.body)];
+  pieces.body = beam.body;
   const thick = Math.max(...beam.half.slice(0, 2)) * camera.scale;
   const stride = film.beams.length > 30 ? 3 : 1;
   if (thick < THINNEST) {

@@ -23,6 +23,7 @@ class Pieces {
   constructor(camera) {
     this.camera = camera;
     this.all = [];
+    this.body = -1; // to which the pieces that come belong
   }
 
   // points: pixels and depths [x, y, depth]; seen from the back it is left out.
@@ -33,11 +34,11 @@ class Pieces {
     if (facing <= 1e-6) return;
     let depth = 0;
     for (const point of points) depth += point[2];
-    this.all.push({ depth: depth / points.length, points, fill: tones[lightLevel(this.camera, normal)], edge });
+    this.all.push({ depth: depth / points.length, points, fill: tones[lightLevel(this.camera, normal)], edge, body: this.body });
   }
 
   ball(centre, radius, tones, edge) {
-    this.all.push({ depth: centre[2], centre, radius, tones, edge });
+    this.all.push({ depth: centre[2], centre, radius, tones, edge, body: this.body });
   }
 
   line(a, b, colour, width) {
@@ -45,13 +46,19 @@ class Pieces {
   }
 
   path(points, colour, width, depth) {
-    this.all.push({ depth, points, stroke: colour, width });
+    this.all.push({ depth, points, stroke: colour, width, body: this.body });
   }
 
   // A wider path behind all of a body's own pieces.
   outline(points, width, behind) {
     const depth = points.reduce((least, point) => Math.min(least, point[2]), Infinity) - behind;
     this.path(points, theme.edge, width + 1.6, depth);
+  }
+
+  // The body that is seen at a place of the picture, -1: none; once all is drawn.
+  bodyAt(x, y) {
+    for (let k = this.all.length - 1; k >= 0; k--) if (this.all[k].body >= 0 && isOn(this.all[k], x, y)) return this.all[k].body;
+    return -1;
   }
 
   draw(ctx) {
@@ -78,6 +85,20 @@ class Pieces {
       }
     }
   }
+}
+
+// Whether a piece covers a place; thin ones a little beside it, too.
+function isOn({ centre, radius, points, stroke, width }, x, y) {
+  if (centre) return Math.hypot(x - centre[0], y - centre[1]) <= radius + 2;
+  let isInside = false;
+  for (let k = stroke ? 1 : 0, j = stroke ? 0 : points.length - 1; k < points.length; j = k++) {
+    const [[ax, ay], [bx, by]] = [points[j], points[k]];
+    if (stroke) {
+      const share = clamp(((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1), 0, 1);
+      if (Math.hypot(x - ax - share * (bx - ax), y - ay - share * (by - ay)) <= 0.5 * width + 2) return true;
+    } else if (ay > y !== by > y && x < ax + ((bx - ax) * (y - ay)) / (by - ay)) isInside = !isInside;
+  }
+  return isInside;
 }
 
 function drawBall(ctx, { centre, radius, tones, edge }) {

@@ -88,6 +88,32 @@ function drawGround(ctx, film, camera, plane) {
   ctx.restore();
 }
 
+// Where nothing stands: a faint grid of the world, by which one sees how the robot drifts and turns.
+function drawSpace(ctx, film, camera) {
+  if (film.floor || film.planes.length) return;
+  const up = film.upright === "y" ? [0, 1, 0] : [0, 0, 1];
+  const normal = camera.isFlat ? camera.toward : up;
+  const middle = film.low.map((value, c) => 0.5 * (value + film.high[c]));
+  const low = up.findIndex(Boolean) === 1 ? film.low[1] : film.low[2];
+  const first = camera.isFlat ? camera.right : unit(cross(normal, Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0]));
+  const second = cross(normal, first);
+  const size = camera.isFlat ? 0.75 * Math.max(camera.width, camera.height) / camera.scale : 1.1 * Math.max(...film.high.map((value, c) => value - film.low[c]), film.box);
+  const step = niceStep(size / 5);
+  const n = Math.ceil(size / step);
+  // lines stay where they are while the robot is followed
+  const now = camera.isFlat ? camera.target : middle;
+  const [u, v] = [first, second].map((axis) => step * Math.round(inner(now.map((value, c) => value + camera.shift[c]), axis) / step));
+  const at = (a, b) => camera.pixels([0, 1, 2].map((c) => (u + a) * first[c] + (v + b) * second[c] + (camera.isFlat ? 0 : low * normal[c])));
+  ctx.save();
+  ctx.strokeStyle = theme.grid;
+  ctx.lineWidth = 1;
+  for (let k = -n; k <= n; k++) {
+    strokeLine(ctx, [at(k * step, -n * step), at(k * step, n * step)]);
+    strokeLine(ctx, [at(-n * step, k * step), at(n * step, k * step)]);
+  }
+  ctx.restore();
+}
+
 // Ends of a long line kept near the picture, so that its strokes are few.
 function clipped(a, b, camera) {
   const far = 2 * Math.max(camera.width, camera.height);

@@ -45,7 +45,7 @@ function readTheme() {
   theme.normal = get("force");
   theme.friction = get("friction");
   theme.tones = {};
-  for (const tone of ["body", "body2", "joint", "mass", "base"]) theme.tones[tone] = shades(toRgb(get(`tone-${tone}`)));
+  for (const tone of ["body", "body2", "joint", "mass", "base", "lit"]) theme.tones[tone] = shades(toRgb(get(`tone-${tone}`)));
   theme.mapped = [];
   for (let k = 0; k < 64; k++) theme.mapped.push(shades(mapColour(k / 63)));
   theme.font = style.getPropertyValue("font-family") || "sans-serif";

@@ -1,11 +1,14 @@
-"""Generalised-alpha, HHT and Newmark steps of fixed length. Imports _jit, algebra and system only.
+"""Second-order methods of fixed steps: generalised-alpha, HHT, Newmark and its relatives. Imports _jit, algebra and
+system only.
 
-Symbols: a the algorithm's own accelerations, f = vdot of the equations of motion,
+Symbols: a the algorithm's own accelerations, f = vdot of the equations of motion, P, R, beta, gamma of the method
+(second_order_rows.py),
     (1 - alpha_m) a_new + alpha_m a = (1 - alpha_f) f_new + alpha_f f
-    v_new = v + h ((1 - gamma) a + gamma a_new),  q_new = q moved along h v + h^2 ((1/2 - beta) a + beta a_new)
-Friction states follow the rule of v, work terms the trapezoidal rule. Unknowns: a_new; Newton's matrix is
-(1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v.
-References: Chung and Hulbert (1993); Arnold and Bruels (2007); moved along a velocity: Bruels and Cardona (2010).
+    v_new = R + gamma h a_new,  q_new = q moved along P + beta h^2 a_new
+Friction states follow the rule of v, work terms the trapezoidal rule (the rule of v where that is of third order).
+Unknowns: a_new; Newton's matrix is (1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v.
+References: Chung and Hulbert (1993); Arnold and Bruels (2007); moved along a velocity: Bruels and Cardona (2010); in
+two parts, whose product has no error of third order in h: Celledoni, Marthinsen and Owren (2003).
 """
 
 import math
@@ -15,7 +18,18 @@ from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.finite import ULP, larger_or_nan, zero_or_nan
 from pliant.kernels.algebra.lu import lu, lu_solve
 from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
-from pliant.kernels.integrators.newton import begin_trial, differentiate
+from pliant.kernels.integrators.newton import differentiate
+from pliant.kernels.integrators.second_order_rows import (
+    NEW,
+    OLD,
+    PROPOSED,
+    P,
+    R,
+    begin_step,
+    end_step,
+    integrate_powers,
+    is_same_length,
+)
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
@@ -23,7 +37,6 @@ call_shift = SHIFT.call
 
 OK, NOT_FINITE, NOT_CONVERGED = int(Status.OK), int(Status.NOT_FINITE), int(Status.NOT_CONVERGED)
 
-OLD, NEW = 0, 1  # rows of memory.stages: a and a_new
 MAX_ITERATIONS = 10
 NEWTON_TOLERANCE = 0.01  # of the tolerances
 ROUNDING_ULPS = 10.0  # below which no correction is asked for
@@ -38,10 +51,11 @@ def factor_matrix(memory, h):
     m = J.shape[0]
     n = m - newton.n_coordinates
     of_v, of_q = (1.0 - newton.alpha_f) * newton.gamma * h, (1.0 - newton.alpha_f) * newton.beta * h * h
+    of_states = (1.0 - newton.alpha_f) * newton.gamma_of_states * h
     for i in range(n):
         row, source = A[i], J[i]
         for j in range(n):
-            row[j] = -of_v * source[j]
+            row[j] = -(of_v if j < n - newton.n_states else of_states) * source[j]
             for k in range(n, m):
                 row[j] -= of_q * source[k] * J[k, j]
         for k in range(mates.shape[0]):
@@ -52,31 +66,44 @@ def factor_matrix(memory, h):
     return lu(A, memory.pivots[0], n) < 0
 
 
+@kernel
+def gamma_of(newton, n, k):
+    """Of unknown k of n: a velocity or a friction state."""
+    return newton.gamma if k < n - newton.n_states else newton.gamma_of_states
+
+
 @routine
 def put_end(system, work, memory, h):
     """y_new of a_new."""
-    newton, a, b = memory.newton[0], memory.stages[OLD], memory.stages[NEW]
-    y, y_new, active, mates = memory.y, memory.y_new, memory.active, memory.mates
-    m, beta, gamma = memory.jacobian.shape[0], newton.beta, newton.gamma
+    newton, rows, y, y_new = memory.newton[0], memory.stages, memory.y, memory.y_new
+    active, mates, m, of_a = memory.active, memory.mates, memory.jacobian.shape[0], newton.beta * h * h
     n = m - newton.n_coordinates
     for k in range(n):
         i = active[k]
-        y_new[i] = y[i] + h * ((1.0 - gamma) * a[i] + gamma * b[i])
+        y_new[i] = rows[R, i] + gamma_of(newton, n, k) * h * rows[NEW, i]
     for k in range(mates.shape[0]):
         p, i = active[m + k], active[mates[k]]
-        y_new[p] = y[p] + h * (y[i] + h * ((0.5 - beta) * a[i] + beta * b[i]))
+        y_new[p] = y[p] + (rows[P, i] + of_a * rows[NEW, i])
     if n < m:
-        n_q, n_v = system.world[0].n_q, system.world[0].n_v
-        w, q = memory.scratch[2], memory.scratch[3]
+        move_rotations(system, work, memory, h)
+
+
+@routine
+def move_rotations(system, work, memory, h):
+    """Coordinates without a pair, along P + beta h^2 a_new; third order needs two parts, h^2 a / 3 apart."""
+    newton, rows, n_q, n_v = memory.newton[0], memory.stages, system.world[0].n_q, system.world[0].n_v
+    w, q, m = memory.scratch[2], memory.scratch[3], memory.jacobian.shape[0]
+    n_parts = 2 if newton.rule == PROPOSED else 1
+    start = memory.y
+    for part in range(n_parts):
+        apart = 0.0 if n_parts == 1 else (2 * part - 1) * h * h / 6.0
         for j in range(n_v):
-            w[j] = h * y[n_q + j]
-        for k in range(n):
-            i = active[k]
-            if i < n_q + n_v:
-                w[i - n_q] += h * h * ((0.5 - beta) * a[i] + beta * b[i])
-        call_shift(work.calls[0].shift, (system, y, w, q))
-        for k in range(n, m):
-            y_new[active[k]] = q[active[k]]
+            i = n_q + j
+            w[j] = (rows[P, i] + newton.beta * h * h * rows[NEW, i]) / n_parts + apart * rows[OLD, i]
+        call_shift(work.calls[0].shift, (system, start, w, q))
+        start, q = q, memory.scratch[0]
+    for k in range(m - newton.n_coordinates, m):
+        memory.y_new[memory.active[k]] = start[memory.active[k]]
 
 
 @routine
@@ -97,7 +124,7 @@ def correct(system, work, memory, h):
     for k in range(n):
         i = active[k]
         b[i] += r[k]
-        change = abs(newton.gamma * h * r[k]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
+        change = abs(gamma_of(newton, n, k) * h * r[k]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
         size = larger_or_nan(size, change) + zero_or_nan(r[k])
     for k in range(mates.shape[0]):
         i = active[m + k]
@@ -107,11 +134,15 @@ def correct(system, work, memory, h):
 
 
 @routine
-def predict(newton, a, b, starts_at_rest):
+def predict(memory, h, starts_at_rest):
     """First a_new: a, or, if starts_at_rest, what leaves v as it is."""
-    first = (newton.gamma - 1.0) / newton.gamma if starts_at_rest else 1.0
-    for i in range(a.shape[0]):
-        b[i] = first * a[i]
+    newton, rows, active = memory.newton[0], memory.stages, memory.active
+    n = memory.jacobian.shape[0] - newton.n_coordinates
+    copy(rows[OLD], rows[NEW])
+    if starts_at_rest:
+        for k in range(n):
+            i = active[k]
+            rows[NEW, i] = (memory.y[i] - rows[R, i]) / (gamma_of(newton, n, k) * h)
 
 
 @routine
@@ -149,7 +180,7 @@ def iterate(system, work, memory, t, h, starts_at_rest):
     """Newton's method for a_new; leaves y_new and f_new."""
     stepping, newton = memory.stepping[0], memory.newton[0]
     tolerance = max(NEWTON_TOLERANCE, ROUNDING_ULPS * ULP / stepping.rtol)
-    predict(newton, memory.stages[OLD], memory.stages[NEW], starts_at_rest)
+    predict(memory, h, starts_at_rest)
     before, is_converged = 0.0, False
     newton.rate = 0.0
     for iteration in range(MAX_ITERATIONS + 1):
@@ -184,7 +215,7 @@ def solve_end(system, work, memory, t, h):
         if status != OK:
             return status
     while True:
-        if newton.h_factored != h and not factor_matrix(memory, h):
+        if not is_same_length(h, newton.h_factored) and not factor_matrix(memory, h):
             newton.h_factored = 0.0
             return NOT_CONVERGED
         status = iterate(system, work, memory, t, h, starts_at_rest)
@@ -204,21 +235,15 @@ def solve_end(system, work, memory, t, h):
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
     """One step from (y, f) at t into (y_new, f_new) at t + h."""
-    stepping, newton = memory.stepping[0], memory.newton[0]
-    is_first = stepping.dropped > 0
-    if begin_trial(stepping, newton, t):
-        copy(memory.stages[NEW], memory.stages[OLD])
-    elif is_first:
-        copy(memory.f, memory.stages[OLD])
+    length = begin_step(memory, t, h)
+    memory.stepping[0].error = 0.0
     copy(memory.y, memory.y_new)
-    status = solve_end(system, work, memory, t, h)
-    newton.h, stepping.error = h, 0.0
-    if status != OK:
-        return status
-    for i in range(memory.y.shape[0]):
-        if memory.atol[i] == math.inf:
-            memory.y_new[i] = memory.y[i] + 0.5 * h * (memory.f[i] + memory.f_new[i])
-    return OK
+    status = solve_end(system, work, memory, t, length)
+    if status == OK and end_step(memory, h):
+        status = evaluate_end(system, work, memory, t, h)
+    if status == OK:
+        integrate_powers(memory, memory.newton[0].first_rate, h)
+    return status
 
 
 @kernel(INTERPOLANT)

@@ -1,0 +1,168 @@
+"""simulate(..., start=result): a run that goes on where another ended."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+from pliant.model.messages import listed, quoted
+from pliant.model.model import Model
+from pliant.result import Result
+from pliant.results.checkpoint import Checkpoint
+from pliant.simulation.run import Run
+from pliant.system.status import Status
+
+Array = NDArray[np.float64]
+FREE = ("name", "outputs", "duration", "run")  # of a model: what the motion does not depend on
+OTHER_END = "start: its end is not one of this model; run the model anew"
+
+
+def as_start(model: Model, start: Any, **others: Any) -> Checkpoint | None:
+    """Where the run begins that goes on from a result, None for one that begins by itself; or why it cannot go on.
+
+    others: what else says where a run begins."""
+    if start is None:
+        return None
+    if not isinstance(start, Result):
+        raise ModelError(f"start: {quoted(start)} found; give the Result of a run of this model")
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise ModelError(f"start and {given[0]} both say where the run begins; give one of them")
+    different = [field.name for field in dataclasses.fields(Model) if not _agrees(model, start.model, field.name)]
+    if different:
+        raise ModelError(
+            f"start: {listed(different)} of model {model.name!r} differ from those of the run it shall go on from; "
+            f"only {listed(FREE)} may, and the functions of controllers; to begin another model in the same pose, "
+            "give q0=start.q[-1], v0=start.v[-1]"
+        )
+    if start.checkpoint is None:
+        raise ModelError(f"start: {why_not(start)}; to begin there anew, give q0=start.q[-1], v0=start.v[-1]")
+    if start.checkpoint.y.shape[0] < len(model.coordinates) + len(model.velocities):
+        raise ModelError(OTHER_END)
+    return start.checkpoint
+
+
+def _agrees(model: Model, other: Model, field: str) -> bool:
+    """Whether a field of two models means the same motion."""
+    if model is other or field in FREE:
+        return True
+    mine, its = getattr(model, field), getattr(other, field)
+    if field == "controllers" and len(mine) == len(its):
+        return all(
+            one.law == two.law and _without_function(one) == _without_function(two)
+            for one, two in zip(mine, its, strict=True)
+        )
+    return bool(mine == its)
+
+
+def _without_function(controller: Any) -> tuple[Any, ...]:
+    fields = [field.name for field in dataclasses.fields(controller) if field.name != "function"]
+    return tuple(getattr(controller, name) for name in fields)
+
+
+def why_not(result: Result) -> str:
+    """The reason of a result without a checkpoint."""
+    if result.status == "done":
+        return "the file does not say how its run ended, only how it moved"
+    return f"the run it shall go on from {result.status} {result.reason}".rstrip()
+
+
+def checkpoint_of(run: Run, status: Status) -> Checkpoint | None:
+    """Where a run ended; None if it ended in the middle of something: a step that fails, a limit that holds no motion,
+    a controller that was not done."""
+    stepping, memory, work = run.memory.stepping[0], run.memory, run.handle.work
+    if (
+        status not in (Status.DONE, Status.STOPPED, Status.INTERRUPTED)
+        or stepping.is_awaiting
+        or not stepping.has_begun
+    ):
+        return None
+    if status == Status.STOPPED and _is_at_hard_limit(run):
+        return None
+    return Checkpoint(
+        t=float(stepping.t),
+        h=float(stepping.h),
+        integrator=run.integrators[-1][1].name,
+        y=memory.y.copy(),
+        phase=work.phase.copy(),
+        side=memory.side[0].copy(),
+        fired=memory.fired.copy(),
+        event_values=memory.event_values.copy(),
+        was_switched=bool(stepping.was_switched),
+        has_moved=bool(stepping.has_moved),
+        inputs=work.inputs.copy(),
+        controllers=work.controllers.copy(),
+        control=work.control.copy(),
+        t_control=float(stepping.t_control),
+        sampled=run.sampler.states() if run.sampler is not None else (),
+    )
+
+
+def _is_at_hard_limit(run: Run) -> bool:
+    limits, fired = run.handle.system.events.limit, run.memory.fired
+    return bool(np.any((limits >= 0) & (fired > 0) & (run.handle.system.events.is_stop == 1)))
+
+
+def _check_fit(run: Run, start: Checkpoint) -> None:
+    """Kernels look at no index: what a file says must be of this model, and possible."""
+    memory, work, laws = run.memory, run.handle.work, run.handle.system.controllers
+    n_functions = sum(controller.law is None for controller in run.handle.model.controllers)
+    pairs = (
+        (start.y, memory.y),
+        (start.phase, work.phase),
+        (start.side, memory.side[0]),
+        (start.fired, memory.fired),
+        (start.event_values, memory.event_values),
+        (start.inputs, work.inputs),
+        (start.controllers, work.controllers),
+        (start.control, work.control),
+    )
+    is_fit = all(one.shape == other.shape for one, other in pairs) and len(start.sampled) == n_functions
+    if is_fit:
+        queues = start.controllers
+        is_fit = bool(
+            np.all(np.isfinite(start.y))
+            and np.all(np.abs(start.side) == 1)
+            and np.all((queues.first >= 0) & (queues.first < laws.n_queue))
+            and np.all((queues.n_waiting >= 0) & (queues.n_waiting <= laws.n_queue))
+        )
+    if not is_fit:
+        raise ModelError(OTHER_END)
+
+
+def go_on(run: Run, start: Checkpoint) -> None:
+    """Put a run that has not begun where the other one ended."""
+    from pliant.kernels import _jit, outputs
+
+    handle, memory, work = run.handle, run.memory, run.handle.work
+    _check_fit(run, start)
+    stepping = memory.stepping[0]
+    work.phase[:], work.inputs[:] = start.phase, start.inputs
+    work.controllers[:], work.control[:] = start.controllers, start.control
+    memory.y[:], memory.side[0], memory.fired[:], memory.event_values[:] = (
+        start.y,
+        start.side,
+        start.fired,
+        start.event_values,
+    )
+    stepping.has_begun, stepping.t_control = 1, start.t_control
+    stepping.was_switched, stepping.has_moved = start.was_switched, start.has_moved
+    if not stepping.is_fixed and run.integrators[0][1].name == start.integrator:
+        stepping.h = start.h
+    run.begun = start.sampled
+    # without rows it only numbers what touches
+    nothing = np.zeros((0, 0))
+    _jit.entry(outputs.record_outputs)(
+        *handle.refs,
+        np.zeros(0),
+        np.zeros((0, len(memory.y))),
+        np.zeros((0, len(work.inputs))),
+        handle.packed.outputs[:0],
+        nothing,
+    )
+    memory.rows[0] = np.concatenate([[start.t], start.y, start.inputs])
+    stepping.n_rows = 1
