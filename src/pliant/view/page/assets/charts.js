@@ -116,11 +116,6 @@ function rangeOf(chart, ends, { factor }) {
   return chart.log ? ends.map(Math.log10) : ends.map((value) => factor * value);
 }
 
-function acrossRange(chart, low, high) {
-  if (chart.log_across) return { type: "log", dtick: 1, range: [Math.log10(low), Math.log10(high)] };
-  return { range: high > low ? [low, high] : [low - 0.5, low + 0.5] };
-}
-
 // Whole decades, few enough.
 function logStep([low, high]) {
   return Math.max(1, Math.ceil(Math.log10(high / low) / 5));
