@@ -153,7 +153,7 @@ assert len(result.events) == 1 and abs(result.q[np.searchsorted(result.t, result
 def test_a_formulation(package):
     package.add("kernels/formulations/unit_vectors.py", sketch("def unit_vectors(system, work"))
     package.before("methods/formulations.py", "FORMULATIONS:", sketch("class UnitVectors(Formulation)"))
-    package.replace("methods/formulations.py", "] = (Articulated, ", "] = (Articulated, UnitVectors, ")
+    package.replace("methods/formulations.py", "] = (\n    Articulated,", "] = (\n    Articulated, UnitVectors,")
     cite(package, "walker1982")
     package.run("""
 for model in (pendulum, mechanism):

@@ -359,6 +359,7 @@ OPEN: dict[str, Any] = {
     "drive_torques": pliant.simulate,
     "PreparedRun": pliant.simulate,
     "make_flexible": pliant.FlexibleLink,
+    "segmented_beam": pliant.Model,
 }
 # made by pliant, not by its users: they hold what they are given
 HOLDERS = {"Result", "Runs", "StateSpace", "Modes", "Transfer", "FrequencyResponse", "InputShaper", "TipTorque"}

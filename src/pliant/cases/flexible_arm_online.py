@@ -25,7 +25,7 @@ TIP = "beam_tip"
 BAND = 0.01  # of the arc that the tip covers: nearer than this to its goal it counts as settled
 MAX_TIMED_STEPS = 5000
 SETTINGS = {
-    "segments": Setting(100, "rigid segments of the arm", low=1, high=100_000),
+    "segments": Setting(20, "rigid segments of the arm, such as 100", low=1, high=100_000),
     "length": Setting(1.0, "of the arm", "m", low=1e-6),
     "EI": Setting(20.0, "bending stiffness", "N m^2", low=1e-12),
     "rhoA": Setting(0.6, "mass per length", "kg/m", low=1e-12),

@@ -58,6 +58,8 @@ class SegmentedBeam:
             first = 3.0, 6.0 * (n - 1) / (7.0 * n - 6.0)
         elif self.springs == "thesis":
             first = 8.0 / 9.0, (48.0 * n - 72.0) / (42.0 * n - 71.0)
+        elif n == 1:
+            first = 0.75, 0.0  # one spring alone: the deflection of the tip under a force there
         else:
             first = 6.0 * (2 * n - 1) / (13.0 * n - 6.0), 6.0 * (2 * n - 3) / (11.0 * n - 18.0)
         relative[:2] = first[:n]

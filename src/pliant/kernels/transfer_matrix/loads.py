@@ -32,11 +32,14 @@ def load_place(system, frame, c, s):
 
 @routine
 def put_loads(system, work):
-    """Loads on the segments, whose angles are known. Without flexible joints segment and body have one number."""
+    """Loads on the segments, whose angles are known; those of all others are zero and stay so. Without flexible joints
+    segment and body have one number."""
     rows, motions = work.segments, work.segment_motions
-    for i in range(len(rows)):
-        x, rows[i].n = motions[i], 0.0
-        x.fx, x.fy, x.fx_angle, x.fy_angle, x.n_angle = 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(len(system.loads)):
+        i = system.frames[system.loads[k].frame].body
+        if i >= 0:
+            x, rows[i].n = motions[i], 0.0
+            x.fx, x.fy, x.fx_angle, x.fy_angle, x.n_angle = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(len(system.loads)):
         load = system.loads[k]
         frame = system.frames[load.frame]
@@ -67,14 +70,15 @@ def put_load_power(system, work, D):
         if frame.body < 0:
             continue
         fx, fy, n = plane_components(system, work, load)
-        vx, vy, row = 0.0, 0.0, rows[frame.body]
+        row = rows[frame.body]
+        if load.is_couple:
+            power += n * (row.w + D * row.phi)
+            continue
+        vx, vy = 0.0, 0.0
         for i in range(frame.body):
             x, phi, w = motions[i], rows[i].phi, rows[i].w + D * rows[i].phi
             vx, vy = vx - w * (x.oy + phi * x.ox), vy + w * (x.ox - phi * x.oy)
         w = row.w + D * row.phi
-        if load.is_couple:
-            power += n * w
-            continue
         angle = motions[frame.body].angle + row.phi
         c, s = math.cos(angle), math.sin(angle)
         px, py = load_place(system, frame, c, s)
