@@ -30,12 +30,16 @@ def test_run_writes_summary_result_and_report(case, tmp_path):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert {"case", "settings", "figures", "contacts", "audit", "stats"} <= set(summary)
     assert summary["case"] == case
-    assert bool(summary["contacts"]) == bool(all_cases()[case].build(all_cases()[case].resolve({})).contacts)
-    assert set(summary["figures"]) == set(all_cases()[case].figure_table)
-    # the tolerance of a step, where a case asks for a loose one
-    assert summary["audit"]["energy_residual"] < max(1e-9, 0.1 * all_cases()[case].run.get("rtol", 0.0))
+    given = all_cases()[case]
+    assert bool(summary["contacts"]) == bool(given.build(given.resolve({})).contacts)
+    # a study of several has the figures of the one that was chosen
+    assert summary["figures"].keys() == given.figure_table.keys() or given.settings["study"].choices
+    assert summary["figures"].keys() <= given.figure_table.keys()
+    # the tolerance of a step, where a case asks for a loose one; energy of fixed steps is that of their method
+    allowed = 0.01 if "step" in given.run else max(1e-9, 0.1 * given.run.get("rtol", 0.0))
+    assert summary["audit"]["energy_residual"] < allowed
     assert {"evaluations", "steps", "events", "wall_s", "compile_s"} <= set(summary["stats"])
-    assert summary["settings"]["formulation"] == "articulated"
+    assert summary["settings"]["formulation"] == given.run.get("formulation", "articulated")
 
 
 def test_run_writes_video_and_tables_where_asked(tmp_path):

@@ -154,7 +154,7 @@ def _first_flips(t: Array, command: Array, limit: float, period: float) -> float
     """From when on a held command flips MIN_FLIPS times in a row."""
     held = np.flatnonzero(np.diff(command, prepend=np.nan) != 0.0)
     values, times = command[held], t[held]
-    is_flip = (values[1:] * values[:-1] < 0.0) & (np.abs(values[1:]) >= AT_LIMIT * limit)
+    is_flip = (np.sign(values[1:]) * np.sign(values[:-1]) < 0.0) & (np.abs(values[1:]) >= AT_LIMIT * limit)
     is_flip &= (np.abs(values[:-1]) >= AT_LIMIT * limit) & (np.diff(times) < 1.5 * period)
     runs = np.convolve(is_flip, np.ones(MIN_FLIPS), "valid") if len(is_flip) >= MIN_FLIPS else np.zeros(0)
     first = np.flatnonzero(runs > MIN_FLIPS - 0.5)
