@@ -1,5 +1,7 @@
 """Linear models: closed forms, agreement with the motion that simulate finds, names, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from pliant import (
     Friction,
     Joint,
     Limit,
+    Load,
     Loop,
     Material,
     Model,
@@ -75,6 +78,22 @@ def test_a_pendulum_is_its_closed_form():
     assert found.states == ("hinge", "hinge.rate")
     assert found.outputs[:2] == ("tip.x", "tip.y")
     assert found.input_units == ("N m", "N", "N m")
+
+
+def test_reactions_answer_to_where_a_force_acts():
+    """A force along a hanging rod moves nothing, and the hinge bears it; of a flexible arm, reactions under loads."""
+    rod = replace(pendulum(), outputs=(Output("bearing", "hinge", "reaction"),))
+    found = pliant.linearise(rod, inputs=["tip.fy"], outputs=["bearing.fx", "bearing.fy"])
+    # in the rod's axes, whose x points down
+    assert found.D[:, 0] == pytest.approx([1.0, 0.0], abs=1e-12)
+
+    bent = replace(arm(), outputs=(Output("load", "elbow", "reaction"), Output("root", "shoulder", "reaction")))
+    found = pliant.linearise(bent, inputs=["tip.fx", "tip.mz"])
+    for k, load in enumerate((Load("tip", x=1.0), Load("tip", z=1.0, kind="couple"))):
+        there = pliant.reactions(replace(bent, loads=(load,)), bent.q0, bent.v0)
+        without = pliant.reactions(bent, bent.q0, bent.v0)
+        change = [there[name] - without[name] for name in ("elbow", "shoulder")]
+        assert found.D[:, k] == pytest.approx(np.concatenate(change), abs=1e-9)
 
 
 def test_small_motions_of_a_flexible_arm_are_those_of_the_linear_model():

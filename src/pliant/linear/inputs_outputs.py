@@ -13,7 +13,8 @@ from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.model.columns import FORCES, UNITS, output_columns, velocity_columns
 from pliant.model.messages import closest, listed, quoted
-from pliant.model.model import Model
+from pliant.model.model import Load, Model
+from pliant.model.signals import Constant
 from pliant.queries.frames import jacobian
 
 Array = NDArray[np.float64]
@@ -22,11 +23,13 @@ WRENCH = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"
 
 @dataclass(frozen=True)
 class Input:
-    """A force that may act: its name and unit, and what it does to every velocity (J^T)."""
+    """A force that may act: its name and unit, and what it does to every velocity (J^T). At a frame also the load that
+    it is: reactions depend on where a force acts."""
 
     name: str
     unit: str
     force: Array
+    load: Load | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,10 @@ def _input(handle: Prepared, q: Array, name: str, kinds: dict[str, str]) -> Inpu
         return Input(name, FORCES.get(kinds[name], "N"), joint_force(handle, j))
     frame, _, part = name.rpartition(".")
     if frame and part in WRENCH and frame in handle.packed.frame_rows:
-        return Input(name, WRENCH[part], jacobian(model, q, frame)[list(WRENCH).index(part)].copy())
+        force = jacobian(model, q, frame)[list(WRENCH).index(part)].copy()
+        x, y, z = (Constant(float(part[1] == axis)) for axis in "xyz")
+        load = Load(frame, x, y, z, "couple" if part[0] == "m" else "force")
+        return Input(name, WRENCH[part], force, load)
     hint = closest(name, model.velocities)
     raise ModelError(
         f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and "

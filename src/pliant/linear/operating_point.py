@@ -8,7 +8,7 @@ What happens only at events is held as it is: points that touch stay touching, w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -317,15 +317,29 @@ class OperatingPoint:
             columns = [outputs[k].column for k in wanted]
             C[wanted] = self.derivatives(lambda x: self._outputs(*self.state(x))[columns])[0]
             for k, source in enumerate(inputs):
-                up = self._outputs(self.q, self.v, self._no_states, source.force)[columns]
-                down = self._outputs(self.q, self.v, self._no_states, -source.force)[columns]
-                D[wanted, k] = 0.5 * (up - down)
+                D[wanted, k] = self._direct(source)[columns]
         return C, D
 
-    def _outputs(self, q: Array, v: Array, states: Array, tau: Array | None = None) -> Array:
-        """All columns of the model's outputs."""
-        handle = self.handle
-        y = self.whole(q, v, states)[None, :]
+    def _direct(self, source: Input) -> Array:
+        """What a unit force changes of the outputs at once: half of what it changes from one sense to the other."""
+        at = (self.q, self.v, self._no_states)
+        if source.load is None:
+            return 0.5 * (self._outputs(*at, source.force) - self._outputs(*at, -source.force))
+        opposite = replace(source.load, **{axis: -getattr(source.load, axis) for axis in "xyz"})
+        loaded = [replace(self.model, loads=(*self.model.loads, load)) for load in (source.load, opposite)]
+        up, down = (self._outputs(*at, handle=prepare(model).copy()) for model in loaded)
+        return 0.5 * (up - down)
+
+    def _outputs(
+        self, q: Array, v: Array, states: Array, tau: Array | None = None, handle: Prepared | None = None
+    ) -> Array:
+        """All columns of the model's outputs; handle: of the model under a load besides."""
+        y = self.whole(q, v, states)
+        if handle is not None:
+            # its works have rows of their own
+            more = int(handle.system.world[0].n_z) - self._n_z
+            y = np.insert(y, len(q) + len(v), np.zeros(more))
+        y, handle = y[None, :], handle or self.handle
         handle.work.dofs.tau_extra[:] = self.held if tau is None else self.held + tau
         phases = Phases(np.array([self.t]), self.phase[None, :].copy())
         found = recorded_outputs(handle, np.array([self.t]), y, self.commands[None, :].copy(), phases)
