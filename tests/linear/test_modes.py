@@ -24,6 +24,7 @@ from pliant import (
     Rod,
     Table,
 )
+from pliant.linear.modes import _undamped
 
 STEEL = Material(young=2e11, density=7850.0)
 
@@ -239,3 +240,39 @@ def test_a_mode_is_drawn_as_a_motion(tmp_path):
     assert "Natural frequencies" in shown
     assert shown.count('"') == 4
     assert "mode" in repr(found)
+
+
+@pytest.mark.parametrize("count", [5, 12, 16])
+def test_many_polynomials_cost_the_slow_modes_no_digits(count):
+    """A cantilever: cos x cosh x = -1. Its fastest polynomials vibrate some ten thousand times faster."""
+    slender = Rectangle(0.02, 0.02)
+    beam = Beam(
+        "beam",
+        length=1.0,
+        material=STEEL,
+        section=slender,
+        bending_y=Bending(modes=count, family="polynomials"),
+        theory="euler-bernoulli",
+        rotary="none",
+    )
+    found = pliant.modes(Model("cantilever", (beam,), (Joint("weld", "fixed", "beam"),), gravity=(0, 0, 0))).frequencies
+    wanted = 1.8751040687119611**2 * np.sqrt(2e11 * 0.02**2 / 12 / 7850.0)
+    assert found[0] == pytest.approx(wanted, rel=1e-7 if count == 5 else 1e-10)
+
+
+def test_frequencies_that_rounding_hides_are_said_to_be_unknown():
+    """A soft spring beside one that is 1e24 times as stiff, and of which four digits are known."""
+    M = np.array([[1.0, 1.0], [1.0, 2.0]])
+    K = np.array([[1e24, 0.0], [0.0, 1.0]])
+    with pytest.warns(pliant.AccuracyWarning, match="1 frequencies below .* are given as zero"):
+        values, _ = _undamped(M, K, np.full((2, 2), 1e20))
+    assert values[0] == 0.0
+
+
+def test_shapes_that_hardly_differ_are_said_to_have_no_digits():
+    """A beam several times as thick as it is long: its deflections are all shear, which 12 polynomials say 12 times."""
+    shapes = Bending(12, family="polynomials")
+    slab = Beam("slab", 1.0, STEEL, Rectangle(1.0, 3.5), bending_y=shapes, rotary="none")
+    model = Model("slab", (slab,), (Joint("weld", "fixed", "slab"),), gravity=(0, 0, 0))
+    with pytest.warns(pliant.AccuracyWarning, match="few digits or none"):
+        pliant.modes(model)

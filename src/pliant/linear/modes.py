@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_array, as_flag, as_model, as_name, as_number, as_numbers, as_time, as_whole
-from pliant.errors import ModelError, SimulationError
+from pliant.errors import AccuracyWarning, ModelError, SimulationError
 from pliant.files import as_path, write_whole
 from pliant.linear.closed_loop import close_loops, rest_under_control, settle
 from pliant.linear.feedback import Controllers
@@ -33,6 +33,8 @@ from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
 
+MAX_CONDITION = 1e12  # of the mass matrix, its diagonal 1
+UNKNOWN = 0.03  # of the slowest frequency: one that is known no better is said not to be
 UNDAMPED = 1e-9  # of the largest stiffness and mass: damping and gyroscopic forces below this are rounding
 AT_REST = 1e-7  # of the largest acceleration that a unit deviation causes: what a state of rest may have left
 MAX_STEPS = 50  # of Newton's method for steady motion
@@ -219,8 +221,9 @@ def modes(
     n, n_lost = len(point.independent), 0
     _warn_if_moving(point, linear.A[n : 2 * n, :n] if loops is None else loops.slow_rates[n : 2 * n, :n])
     M = point.Z.T @ mass_matrix(model, point.q) @ point.Z
+    _warn_if_dependent(M)
     if loops is None:
-        values, shapes = _solve(M, linear.A, linear.error, n)
+        values, shapes = _solve(M, *_stiffness(point, linear, M), linear.A)
     else:
         values, shapes, n_lost = loops.modes(M)
     full = point.Z @ shapes
@@ -258,14 +261,33 @@ def frequencies(
     return np.array([row[:width] for row in found]).reshape(*poses.shape[:-1], width)
 
 
-def _solve(M: Array, A: Array, error: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Eigenvalues, one of a conjugate pair, by rising size, and the coordinates' part of their vectors."""
-    K, C = -M @ A[n : 2 * n, :n], -M @ A[n : 2 * n, n : 2 * n]
+def _stiffness(point: OperatingPoint, linear: StateSpace, M: Array) -> tuple[Array, Array]:
+    """K of M x'' + K x = 0, and its error. By forces where the robot rests and nothing closes or touches it:
+    accelerations divide them by M, which costs the slow modes of stiff beams their digits."""
+    n, model = len(M), point.model
+    K, error = -M @ linear.A[n : 2 * n, :n], M @ linear.error[n : 2 * n, :n]
+    is_plain = not (model.loops or model.contacts or model.is_stiffened or np.any(point.v) or len(linear.A) > 2 * n)
+    if not is_plain or not n or not _is_at_rest(point, linear.A[n : 2 * n, :n]):
+        return K, error
+    still = np.zeros(len(point.v))
+
+    def forces(x: Array) -> Array:
+        q, v, _ = point.state(x)
+        return np.asarray(point.Z.T @ point.handle.inverse_dynamics(q, v, still, point.t))
+
+    found, error = point.derivatives(forces)
+    return found[:, :n], error[:, :n]
+
+
+def _solve(M: Array, K: Array, error: Array, A: Array) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Eigenvalues, one of a conjugate pair, by rising size, and the coordinates' part of their vectors; error: of K."""
+    n = len(M)
+    C = -M @ A[n : 2 * n, n : 2 * n]
     scale = np.sqrt(np.max(np.abs(K), initial=0.0) * np.max(np.abs(M), initial=0.0))
     is_plain = len(A) == 2 * n and np.max(np.abs(C), initial=0.0) <= UNDAMPED * scale
     is_plain = is_plain and not np.any(A[:n, :n])
     if is_plain and np.max(np.abs(K - K.T), initial=0.0) <= 1e-6 * np.max(np.abs(K), initial=0.0):
-        return _undamped(M, 0.5 * (K + K.T), M @ error[n : 2 * n, :n])
+        return _undamped(M, 0.5 * (K + K.T), error)
     return _damped(A, n)
 
 
@@ -277,10 +299,38 @@ def _undamped(M: Array, K: Array, error: Array) -> tuple[NDArray[np.complex128],
     squares, X = eigh(K, M)
     squares = np.einsum("ik,ij,jk->k", X, K, X)  # Rayleigh's quotient; X^T M X = 1
     rounding = np.abs(X).T @ (np.abs(error) + len(M) * EPS * np.abs(K)) @ np.abs(X)
-    squares = np.where(np.abs(squares) <= 10.0 * np.diagonal(rounding), 0.0, squares)
+    known = 10.0 * np.diagonal(rounding)
+    _warn_if_unknown(squares, known)
+    squares = np.where(np.abs(squares) <= known, 0.0, squares)
     order = np.argsort(np.abs(squares), kind="stable")
     # lambda^2 = -w^2: a negative square is a motion that falls over, with rate +w
     return np.sqrt(-squares[order] + 0j), X[:, order].astype(complex)
+
+
+def _warn_if_dependent(M: Array) -> None:
+    sizes = np.sqrt(np.maximum(np.diagonal(M), np.finfo(float).tiny))
+    condition = float(np.linalg.cond(M / np.outer(sizes, sizes))) if len(M) else 1.0
+    if condition > MAX_CONDITION:
+        warnings.warn(
+            f"modes: some coordinates hardly differ in the motion they mean (condition {condition:.1g} of the mass "
+            "matrix), so that frequencies have few digits or none; give fewer shapes",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_if_unknown(squares: Array, known: Array) -> None:
+    """Say where a frequency that is given as zero may be one of the robot's; known: how well squares are."""
+    is_zero = np.abs(squares) <= known
+    slowest = np.min(np.abs(squares[~is_zero]), initial=np.inf)
+    lost = np.sqrt(known[is_zero & (known > UNKNOWN**2 * slowest)])
+    if len(lost):
+        warnings.warn(
+            f"modes: {len(lost)} frequencies below {np.max(lost):.3g} rad/s are given as zero, because rounding of the "
+            "stiffest motions hides them; give fewer shapes, or exact modes in place of polynomials",
+            AccuracyWarning,
+            stacklevel=5,
+        )
 
 
 def _damped(A: Array, n: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
