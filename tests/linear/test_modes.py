@@ -261,11 +261,11 @@ def test_many_polynomials_cost_the_slow_modes_no_digits(count):
 
 
 def test_frequencies_that_rounding_hides_are_said_to_be_unknown():
-    """A soft spring beside one that is 1e24 times as stiff, and of which four digits are known."""
+    """A soft spring beside one that is 1e24 times as stiff, and of which two digits are known."""
     M = np.array([[1.0, 1.0], [1.0, 2.0]])
     K = np.array([[1e24, 0.0], [0.0, 1.0]])
     with pytest.warns(pliant.AccuracyWarning, match="1 frequencies below .* are given as zero"):
-        values, _ = _undamped(M, K, np.full((2, 2), 1e20))
+        values, _ = _undamped(M, K, np.full((2, 2), 1e22))
     assert values[0] == 0.0
 
 
