@@ -105,7 +105,11 @@ def remember(system, work, t, v, vdot):
     if dead.x_before >= 0.0 and dead.max_pivot > 0.0:
         of_step = dead.step_regularisation * (x - dead.x_before) ** 2 / dead.max_pivot
         dead.regularisation = max(dead.regularisation, of_step)
-    # in the pose itself a step begins with the previous acceleration: no more of its errors is rounding than beside it
-    rounding = ALLOWANCE * dead.rounding / max(part, 4.0 * dead.regularisation)
+    # in the pose itself a step begins with the previous acceleration: its errors are errors, but for plain rounding
+    floor, rounding = 4.0 * dead.regularisation, 0.0
+    if part > floor:
+        rounding = ALLOWANCE * dead.rounding / part
+    elif floor > 0.0:
+        rounding = dead.rounding / floor
     dead.error_allowance = min(dead.max_allowance, rounding) if dead.is_near else 0.0
     dead.x_before, dead.t_before = x, t
