@@ -131,6 +131,7 @@ from pliant.methods.formulations import (
     DeNOC as DeNOC,
     GibbsAppell as GibbsAppell,
     Lagrange as Lagrange,
+    TransferMatrix as TransferMatrix,
 )
 from pliant.methods.integrators import (
     Dop853 as Dop853,
