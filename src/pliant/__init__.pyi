@@ -5,6 +5,9 @@ from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
+from pliant.trust.certify import certify as certify, Certificate as Certificate
+from pliant.trust.estimate import CertifiedFigure as CertifiedFigure
+from pliant.trust.compare import compare as compare, Comparison as Comparison
 from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,

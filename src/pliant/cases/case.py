@@ -15,6 +15,7 @@ from pliant.model.model import Model
 from pliant.model.quantities import parse_angle
 from pliant.report_types import Figure, Finding, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme
 
 LARGEST = 1e35  # as in models
 
@@ -152,26 +153,14 @@ def peak(result: Result, output: str, columns: slice = slice(None)) -> float:
     """Largest size of an output over the run, from the dense output: accepted steps would miss it between them."""
     if result.dense is None or len(result.dense.starts) == 0:
         return float(np.max(np.linalg.norm(result.outputs[output][:, columns], axis=1)))
-    return largest(result, lambda t: np.linalg.norm(result.outputs_at(t)[output][:, columns], axis=1))[0]
+    return extreme(result, lambda t: np.linalg.norm(result.outputs_at(t)[output][:, columns], axis=1))[0]
 
 
 def coordinate_peak(result: Result, column: int) -> float:
     """The same of a coordinate."""
     if result.dense is None or len(result.dense.starts) == 0:
         return float(np.max(np.abs(result.q[:, column])))
-    return largest(result, lambda t: np.abs(result.at(t)[0][:, column]))[0]
-
-
-def largest(result: Result, value_at: Callable[[Any], Any]) -> tuple[float, float]:
-    """Largest value of a function of time over the run, and when: on a grid with the accepted steps, then closer and
-    closer."""
-    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], 2001))
-    for _ in range(4):
-        values = value_at(t)
-        k = int(np.argmax(values))
-        found = float(values[k]), float(t[k])
-        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
-    return found
+    return extreme(result, lambda t: np.abs(result.at(t)[0][:, column]))[0]
 
 
 MODULES = (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Setting, Variant, largest
+from pliant.cases.case import Case, Setting, Variant
 from pliant.errors import ModelError, SimulationError
 from pliant.model.bodies import Frame
 from pliant.model.flexible import COUPLINGS, NO_SHAPES, Beam, Bending, GivenSection, Material
@@ -20,6 +20,7 @@ from pliant.model.model import Model, Output
 from pliant.model.signals import SpeedChange
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme
 
 SOURCE = "Simo and Vu-Quoc 1987: spin-up"
 ACCELERATED = 15.0  # [s]: the hub gets its speed in this time
@@ -114,7 +115,7 @@ def _divergence(result: Result) -> dict[str, float]:
 
 def _lowest(result: Result) -> tuple[float, float]:
     """Least deflection of the tip, and when."""
-    value, when = largest(result, lambda t: -tip_deflection(result, t)[0])
+    value, when = extreme(result, lambda t: -tip_deflection(result, t)[0])
     return -value, when
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Setting, Variant, largest
+from pliant.cases.case import Case, Setting, Variant
 from pliant.cases.frozen_geometry import steps_until_blown_up
 from pliant.model.model import Load, Model, Output
 from pliant.model.segmented_beams import HUB, SegmentedBeam, segmented_beam
 from pliant.model.signals import Cycloid, SpeedChange
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme
 
 Array = NDArray[np.float64]
 SOURCE = "thesis on transfer matrices for flexible robot arms: beams of rigid segments"
@@ -182,13 +183,13 @@ def chosen_figures(settings: dict[str, Any], result: Result) -> dict[str, float]
     if result.dense is None:
         return {}
     if study == "slew":
-        value, when = largest(result, lambda t: np.abs(tip_deflection(result, t)))
+        value, when = extreme(result, lambda t: np.abs(tip_deflection(result, t)))
         found = {"deflection_max": value, "deflection_max_time": when}
         if settings["slew_time"] <= result.t[-1]:
             x, y, _ = result.outputs_at(np.array([settings["slew_time"]]))["tip"][0]
             found |= {"tip_x_slewed": float(x), "tip_y_slewed": float(y)}
         return found
-    value, when = largest(result, lambda t: -tip_deflection(result, t))
+    value, when = extreme(result, lambda t: -tip_deflection(result, t))
     return {"tip_deflection_min": -value, "tip_deflection_min_time": when}
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.case import Case, Setting, Variant, largest
+from pliant.cases.case import Case, Setting, Variant
 from pliant.methods.integrators import FoxEuler, Houbolt, Integrator, Newmark, Proposed, Wilson
 from pliant.model.bodies import Body, Box, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Load, Model
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme
 
 Array = NDArray[np.float64]
 SOURCE = "thesis on transfer matrices for flexible robot arms, its 2- and 10-dof chains"
@@ -141,7 +142,7 @@ def figures(result: Result) -> dict[str, float]:
     if result.dense is None:
         return found
     sense = float(np.sign(rest_angle(result)) or 1.0)
-    value, when = largest(result, lambda t: sense * tip_angle(result, t))
+    value, when = extreme(result, lambda t: sense * tip_angle(result, t))
     return found | {"peak": sense * value, "peak_time": when, "settling_time": settling_time(result)}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,23 @@ from pliant.model.messages import closest, listed, quoted
 FREE_SHARE = 0.5  # of the free memory a run may keep, unless said otherwise
 OFF = "off"
 SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+
+
+LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9}
+ANGLES = {"rad": 1.0, "mrad": 1e-3, "deg": np.pi / 180.0}
+
+
+class Accuracy(NamedTuple):
+    """Asked for: as a length, as an angle, or as a number, part of the model's size and of a radian."""
+
+    number: float | None = None
+    length: float | None = None  # [m]
+    angle: float | None = None  # [rad]
+
+    @property
+    def relative(self) -> float:
+        """As a number, about."""
+        return next(value for value in self if value is not None)
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,9 @@ class RunOption:
             return None
         if self.name == "memory":
             return _checked_memory(value, where)
+        if self.name == "accuracy":
+            as_accuracy(value, where)
+            return value
         if kind is bool:
             return as_flag(value, where)
         if kind is int:
@@ -78,6 +98,8 @@ RUN_OPTIONS = {
         _family("closure", "how loops are closed"),
         RunOption("rtol", "relative tolerance of a step", 1e-8, low=1e-16, high=1.0),
         RunOption("atol", "absolute tolerance of a step (lengths: times the model's size)", 1e-10, "rad"),
+        RunOption("accuracy", "of the motion itself, in place of rtol and atol: 1 mm, 0.01 deg, or a number, part of "
+                  "the model's size and of a radian", example="1 mm", can_be_off=True),
         RunOption("step", "fixed step instead of error control", unit="s", example=0.001, can_be_off=True),
         RunOption("max_step", "largest step", unit="s", example=0.01, can_be_off=True),
         RunOption("max_steps", "give up after so many steps", 10_000_000),
@@ -137,6 +159,25 @@ def _method_schema(method: Any) -> dict[str, Any]:
         kind = {"type": "boolean"} if isinstance(each.default, bool) else kind
         own[each.name] = {"description": each.words, "default": each.default, **kind}
     return {"type": "object", "additionalProperties": False, "properties": own, "required": ["kind"]}
+
+
+def as_accuracy(value: Any, where: str = "accuracy") -> Accuracy:
+    """1e-6, "1e-6", "1 mm", "0.01 deg"; or a message."""
+    number, unit = value, ""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([a-z]*)\s*", value)
+        number, unit = (found[1], found[2]) if found else ("nan", "")
+    try:
+        size = float("nan" if isinstance(value, bool) else number)
+    except Exception:  # what a caller's objects do when they shall become a number
+        size = float("nan")
+    known = unit == "" or unit in LENGTHS or unit in ANGLES
+    if not known or not 0.0 < size < (1.0 if unit == "" else np.inf):
+        allowed = f'a number below 1, or text with one of {", ".join((*LENGTHS, *ANGLES))}, as in "1 mm"'
+        raise ModelError(f"{where}: {quoted(value)} found; give {allowed}")
+    if unit in LENGTHS:
+        return Accuracy(length=size * LENGTHS[unit])
+    return Accuracy(angle=size * ANGLES[unit]) if unit else Accuracy(size)
 
 
 def _checked_memory(value: Any, where: str) -> float | str:

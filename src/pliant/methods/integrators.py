@@ -34,6 +34,13 @@ class Integrator(Method):
     family: ClassVar[str] = "integrator"
     kind: ClassVar[str]  # "explicit", "implicit" or "second-order": what closures of loops say that they go with
     function: ClassVar[str] = "step"
+    order: ClassVar[int]  # of the error that is left after so many steps
+    evaluations_per_step: ClassVar[int]  # about
+
+    @property
+    def counterpart(self) -> Integrator:
+        """One of another family, with error control, that makes the same run: for checks."""
+        return Dop853()
 
     @property
     def first(self) -> Integrator:
@@ -66,6 +73,12 @@ class RungeKutta(Integrator):
     kind: ClassVar[str] = "explicit"
     module: ClassVar[str] = "pliant.kernels.integrators.runge_kutta"
     supports: ClassVar[frozenset[str]] = ADAPTIVE
+    order: ClassVar[int] = 5
+    evaluations_per_step: ClassVar[int] = 7
+
+    @property
+    def counterpart(self) -> Integrator:
+        return Adams()
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,8 @@ class Dop853(RungeKutta):
     name: ClassVar[str] = "dop853"
     summary: ClassVar[str] = "Dormand-Prince 8(5,3), dense output of order 7"
     cost: ClassVar[str] = "12 evaluations a step, 3 more for dense output"
+    order: ClassVar[int] = 8
+    evaluations_per_step: ClassVar[int] = 15
     reference: ClassVar[str] = "hairer1993"
 
 
@@ -114,6 +129,8 @@ class Rk4(RungeKutta):
     summary: ClassVar[str] = "the classical Runge-Kutta method, fixed step"
     supports: ClassVar[frozenset[str]] = FIXED
     cost: ClassVar[str] = "4 evaluations a step, 1 more for dense output"
+    order: ClassVar[int] = 4
+    evaluations_per_step: ClassVar[int] = 5
     reference: ClassVar[str] = "kutta1901"
 
 
@@ -125,6 +142,8 @@ class Adams(Integrator):
     module: ClassVar[str] = "pliant.kernels.integrators.adams"
     supports: ClassVar[frozenset[str]] = ADAPTIVE
     cost: ClassVar[str] = "2 evaluations a step, whatever the order; begins anew after every event"
+    order: ClassVar[int] = 8  # usually
+    evaluations_per_step: ClassVar[int] = 2
     reference: ClassVar[str] = "shampine1975"
 
     max_order: int = parameter(12, "highest order of the predictor of adams", low=1, high=12, is_whole=True)
@@ -142,6 +161,8 @@ class Radau(Integrator):
     module: ClassVar[str] = "pliant.kernels.integrators.radau"
     supports: ClassVar[frozenset[str]] = ADAPTIVE | {"stiff"}
     cost: ClassVar[str] = "3 evaluations an iteration, about 3 iterations a step, a Jacobian now and then"
+    order: ClassVar[int] = 5
+    evaluations_per_step: ClassVar[int] = 12
     reference: ClassVar[str] = "hairer1996"
 
 
@@ -153,6 +174,12 @@ class SecondOrder(Integrator):
     module: ClassVar[str] = "pliant.kernels.integrators.second_order"
     supports: ClassVar[frozenset[str]] = FIXED | {"stiff"}
     cost: ClassVar[str] = "1 evaluation an iteration, about 3 iterations a step, a Jacobian now and then"
+    order: ClassVar[int] = 2
+    evaluations_per_step: ClassVar[int] = 4
+
+    @property
+    def counterpart(self) -> Integrator:
+        return AutoIntegrator()
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
+from pliant.system.tables import Power
 
 if TYPE_CHECKING:
+    from pliant.model.model import Model
     from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
+ENERGIES = ("kinetic", "gravity", "elastic")
 
 
 def columns(result: Recording) -> Iterator[tuple[str, str, str, Array]]:
     """(what it is, name, unit, values) of every column over time; names are all different."""
-    taken = {"time"}
-    for what, column, values in _columns(result):
-        name = column.name if column.name not in taken else f"{what}.{column.name}"
-        taken.add(name)
+    found = list(_columns(result))
+    names = _different((what, column.name) for what, column, _ in found)
+    for name, (what, column, values) in zip(names, found, strict=True):
         yield what, name, column.unit, values
+
+
+def column_units(model: Model) -> dict[str, str]:
+    """Units of all columns that a run of a model may have, by their names, before it is run."""
+    outputs = [column for output in model.outputs for column in output_columns(model, output)]
+    works = [f"work_{kind.name.lower()}" for kind in Power]
+    found = [
+        *(("coordinate", column) for column in coordinate_columns(model)),
+        *(("velocity", column) for column in velocity_columns(model)),
+        *(("output", column) for column in outputs),
+        *(("command", column) for column in command_columns(model)),
+        *(("energy", Column(name, "J")) for name in (*ENERGIES, *works)),
+    ]
+    names = _different((what, column.name) for what, column in found)
+    units = {name: column.unit for name, (_, column) in zip(names, found, strict=True)}
+    return {"time": "s", **units} | ({} if "total" in units else {"total": "J"})
+
+
+def _different(names: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Names of columns, those that are taken with what they are before them."""
+    taken = {"time"}
+    for what, name in names:
+        own = name if name not in taken else f"{what}.{name}"
+        taken.add(own)
+        yield own
 
 
 def _columns(result: Recording) -> Iterator[tuple[str, Column, Array]]:
@@ -42,5 +69,5 @@ def named_columns(result: Recording) -> dict[str, Array]:
     for name, values in result.outputs.items():
         found.setdefault(name, values)
     if result.energy:
-        found.setdefault("total", sum(result.energy[name] for name in ("kinetic", "gravity", "elastic")))  # type: ignore[arg-type]
+        found.setdefault("total", sum(result.energy[name] for name in ENERGIES))  # type: ignore[arg-type]
     return found

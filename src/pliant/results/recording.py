@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Protocol, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +74,12 @@ def recorded_energy(handle: Prepared, q: Array, v: Array, z: Array) -> dict[str,
     return handle.energies(q, v) | works
 
 
+class Trusting(Protocol):
+    """Who knows how far single numbers of a run may be off (pliant.certify)."""
+
+    def trusted(self, name: str, t: float | None) -> Any: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """One run. t, q, v are rows at accepted steps (or on the grid asked for); at(t) is the state at any time."""
@@ -97,6 +104,7 @@ class Recording:
     integrators: tuple[tuple[float, str], ...] = ()  # from when on [s] which integrator
     methods: Methods | None = None  # what it was made with, as asked for
     checkpoint: Checkpoint | None = field(default=None, repr=False)  # for a run that goes on from its end
+    trust: Trusting | None = field(default=None, repr=False)  # of a certified run
 
     @property
     def is_ok(self) -> bool:
@@ -142,6 +150,21 @@ class Recording:
             y[..., four] /= np.linalg.norm(y[..., four], axis=-1, keepdims=True)
         return y
 
+    def resampled(self, t: ArrayLike) -> Self:
+        """The same run with its rows at these times, from the dense output: resampled(t)["tip.x"] is a column there."""
+        times = as_time_list(t)
+        q, v = self.at(times)
+        has_commands = self.commands is not None and self.inputs.shape[1] > 0
+        return dataclasses.replace(
+            self,
+            t=times,
+            q=q,
+            v=v,
+            energy=self.energies_at(times),
+            outputs=self.outputs_at(times),
+            inputs=self._held(times) if has_commands else np.zeros((len(times), self.inputs.shape[1])),
+        )
+
     def outputs_at(self, t: ArrayLike) -> dict[str, Array]:
         """The model's outputs at any times of the run, each (times, columns): not only where a step ended."""
         times = as_time_list(t)
@@ -156,6 +179,15 @@ class Recording:
         y, n_q = self.state_at(as_time_list(t)), len(self.model.coordinates)
         q, v, z = np.split(y, [n_q, n_q + len(self.model.velocities)], axis=1)
         return recorded_energy(self._handle(), q.copy(), v.copy(), z)
+
+    def trusted(self, name: str, t: float | None = None) -> Any:
+        """One number of a certified run, "tip.x" at a time (default: the end): value, error, digits that are right."""
+        if self.trust is None:
+            raise ModelError(
+                "this run is not certified, so nobody knows its digits; take pliant.certify(model, ...).result, which "
+                "makes the runs that tell them"
+            )
+        return self.trust.trusted(name, t)
 
     def contact_forces(self, t: ArrayLike) -> ContactForces:
         """Normal and friction force on every contact point at any times of the run, and where they act."""

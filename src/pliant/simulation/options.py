@@ -43,6 +43,7 @@ def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str
     for name, value in options.items():
         if value is not None and name not in CHOSEN:
             options[name] = RUN_OPTIONS[name].checked(value)
+    _check_accuracy(options, of_call)
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options |= _methods(model, options, {key: value for key, value in given.items() if key in PARAMETERS})
@@ -63,6 +64,19 @@ def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str
         if controller.period <= 10 * SAME_INSTANT:
             raise ModelError(f"controller {controller.name!r}: period {controller.period:g} s; give at least 1e-8 s")
     return options
+
+
+def _check_accuracy(options: dict[str, Any], of_call: dict[str, Any]) -> None:
+    """accuracy chooses the tolerances, from runs that are compared at equal times."""
+    if options["accuracy"] is None:
+        return
+    for name in ("rtol", "atol"):
+        if name in of_call:
+            raise ModelError(f"accuracy chooses {name} itself; leave {name} out, or accuracy")
+    if options["step"] is not None:
+        raise ModelError("accuracy needs an integrator with error control, but step is given; leave out one of both")
+    if not options["dense"]:
+        raise ModelError("accuracy compares runs at equal times and needs their dense output; leave dense=True")
 
 
 def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 from pliant.engine.arguments import as_model, as_state
 from pliant.engine.callbacks import Progress, heard
 from pliant.engine.prepared import prepare
+from pliant.engine.run_options import OFF
 from pliant.errors import AccuracyWarning
 from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.methods import ClosureLike, FormulationLike, IntegratorLike
 from pliant.model.model import Model
 from pliant.result import Result
+from pliant.simulation.accuracy import run_to_accuracy
 from pliant.simulation.continuing import as_start, go_on
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
@@ -34,6 +36,7 @@ def simulate(
     closure: ClosureLike | None = None,
     rtol: float | None = None,
     atol: float | None = None,
+    accuracy: float | str | None = None,
     step: float | Literal["off"] | None = None,
     max_step: float | Literal["off"] | None = None,
     max_steps: int | None = None,
@@ -52,7 +55,9 @@ def simulate(
     formulation, integrator, closure: who computes accelerations, who advances time, how loops are closed; each a value
     as pliant.GeneralisedAlpha(rho_inf=0.8) or pliant.Springs(stiffness=1e6), or its name for the defaults ("radau",
     "springs"); `pliant methods` lists them. Default "auto": articulated; dop853, and radau while the equations are
-    stiff; multipliers. rtol, atol: local error (1e-8; 1e-10 rad, and per model size for lengths). step: fixed step [s]
+    stiff; multipliers. rtol, atol: local error (1e-8; 1e-10 rad, and per model size for lengths). accuracy: of
+    the motion itself, in place of both, as "1 mm", "0.01 deg" or 1e-6 (of the model's size and of a radian): tolerances
+    are tightened until it is met; where it cannot be met, the run fails from there on. step: fixed step [s]
     instead of error control. max_step: largest step [s]; max_steps: give up after so many (10 million). sample: rows
     on a grid of this period instead of at accepted steps. "off" for step, max_step or sample undoes what the model's
     `run` says. dense=False keeps no dense output (less memory, no at(t)). memory: what the run may keep in memory, as
@@ -62,8 +67,8 @@ def simulate(
     partial results, with status "failed" and a reason."""
     given = {
         "duration": duration, "formulation": formulation, "integrator": integrator, "closure": closure,
-        "rtol": rtol, "atol": atol, "step": step, "max_step": max_step, "max_steps": max_steps, "sample": sample,
-        "dense": dense, "memory": memory, **warn_of_moved(moved),
+        "rtol": rtol, "atol": atol, "accuracy": accuracy, "step": step, "max_step": max_step,
+        "max_steps": max_steps, "sample": sample, "dense": dense, "memory": memory, **warn_of_moved(moved),
     }  # fmt: skip
     result = run_model(model, q0, v0, start, progress, given)
     warn_of(result.warnings)
@@ -89,6 +94,12 @@ def run_model(
     t0 = begin.t if begin is not None else 0.0
     options = check_options(model, t0, **given)
     check_room(model, options)
+    if options["accuracy"] is not None:
+
+        def run_with(tolerances: dict[str, Any]) -> Result:
+            return run_model(model, q0, v0, start, progress, {**given, "accuracy": OFF, **tolerances})
+
+        return run_to_accuracy(run_with, options["accuracy"])
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
     reported, begun = heard(progress), time.perf_counter()
     # tables of a model that was prepared before serve again

@@ -1,0 +1,207 @@
+"""certify(model) -> Certificate: every figure of a run with its error and the digits that are right."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.arguments import as_model, as_number
+from pliant.engine.callbacks import Progress
+from pliant.errors import AccuracyWarning, ModelError
+from pliant.model.model import Model
+from pliant.report_types import Finding
+from pliant.result import Result
+from pliant.results.figures import FigureRequest, figure_requests
+from pliant.simulation.options import check_options
+from pliant.simulation.simulate import run_model, warn_of
+from pliant.trust.estimate import CertifiedFigure, Sources, certified
+from pliant.trust.more_modes import shapes_before
+from pliant.trust.predictability import Growth, distance, growth_of, ranges
+from pliant.trust.shadows import MORE_SHAPES, MOVED, Cause, Plan, ShadowRun, make_plan, make_runs
+from pliant.trust.usual_figures import count_changes, usual_figures
+
+Array = NDArray[np.float64]
+USUAL_BUDGET = 10.0  # plain runs
+MIN_BUDGET = 3.0
+N_TIMES = 400  # at which motions are compared
+Announce = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What a run and its shadow runs say together: figures by name, each with its error."""
+
+    result: Result  # the run itself; result.trusted("tip.x", t) answers for one number
+    figures: dict[str, CertifiedFigure]
+    plan: Plan
+    runs: tuple[ShadowRun, ...] = field(repr=False)
+    growth: Growth | None  # None: no run tells
+    notes: tuple[str, ...]  # counts that change, runs that failed, what did not fit
+    times: Array = field(repr=False)  # [s] at which motions were compared
+    distances: dict[str, Array] = field(repr=False)  # by run: from this one, over the range of the coordinates
+
+    @property
+    def is_ok(self) -> bool:
+        return self.result.is_ok
+
+    @property
+    def horizon(self) -> float:
+        """[s] from here on nothing is predictable; inf: beyond the end."""
+        return self.growth.horizon if self.growth is not None else math.inf
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows under COLUMNS."""
+        from pliant.trust.reporting import figure_rows
+
+        return figure_rows(self)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers and texts, as summary.json has them."""
+        from pliant.trust.reporting import summary
+
+        return summary(self)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Tables and charts, as the report page shows them."""
+        from pliant.trust.reporting import findings
+
+        return findings(self)
+
+    def report(self, path: str | Path = "report.html") -> None:
+        """The report page of the run, with the digits on it."""
+        from pliant.view.page.report import write_report
+
+        write_report(
+            self.result, path, title=f"{self.result.model.name}: which digits are right", findings=self.findings
+        )
+
+    def __repr__(self) -> str:
+        trusted = [figure.digits for figure in self.figures.values()]
+        span = f"{min(trusted)} to {max(trusted)} digits" if trusted else "no figures"
+        return f"<Certificate of {self.result.model.name!r}: {len(trusted)} figures, {span}>"
+
+
+def certify(
+    model: Model,
+    duration: float | None = None,
+    *,
+    figures: Any = None,
+    budget: float = USUAL_BUDGET,
+    threads: int | None = None,
+    announce: Announce | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Certificate:
+    """Run a model as simulate would, and again with tighter tolerances, an integrator of another family, another
+    formulation, a start beside its own and more shapes of its beams: every figure with its error, by cause.
+
+    figures: names as "tip.x" (at the end), "tip.x@0.5", "max(tip.x)", or a mapping of labels to names or functions of a
+    Result; left out: coordinates, outputs and energies at the end, and all contacts. budget: of computing, in plain
+    runs; what does not fit is left out by name. announce: called with a sentence on what it will cost. options: those
+    of simulate."""
+    given = {"duration": duration, **options}
+    checked = check_options(as_model(model), **given)
+    allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="of plain runs, 3 or more")
+    if not checked["dense"]:
+        raise ModelError("certify compares runs at equal times and needs their dense output; leave dense=True")
+    requests = None if figures is None else figure_requests(figures, model, checked["duration"])
+    # accepted steps are what errors are told from: rows on a grid come back at the end
+    plain = run_model(model, None, None, None, progress, given)
+    found = certificate_of(plain, checked, requests, allowed, threads, announce)
+    warn_of(found.result.warnings)
+    return found
+
+
+def certificate_of(
+    plain: Result,
+    options: dict[str, Any],
+    requests: tuple[FigureRequest, ...] | None,
+    budget: float = USUAL_BUDGET,
+    threads: int | None = None,
+    announce: Announce | None = None,
+) -> Certificate:
+    """Of a run that was made with these options."""
+    asked = requests if requests is not None else usual_figures(plain)
+    if not plain.is_ok:
+        why = f"the run failed {plain.reason}; nothing can be said of its figures"
+        values = {one.label: CertifiedFigure(one.label, one.value(plain), one.unit, {}, why) for one in asked}
+        empty = Plan((), (), budget, 0.0)
+        return Certificate(plain, values, empty, (), None, (why,), np.zeros(0), {})
+    plan = make_plan(plain, options, budget)
+    if announce is not None:
+        announce(plan.words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # shadow runs are compared, not judged
+        runs = make_runs(plan.shadows, threads)
+    return _certificate(plain, plan, runs, asked)
+
+
+def _certificate(
+    plain: Result, plan: Plan, runs: tuple[ShadowRun, ...], asked: tuple[FigureRequest, ...]
+) -> Certificate:
+    times = np.linspace(plain.t[0], plain.t[-1], N_TIMES)
+    distances = _distances(plain, runs, times)
+    growth = _growth(runs, times, distances)
+    before = shapes_before(plain.model)
+    added = [run.shadow.label for run in runs if run.shadow.cause is Cause.MODES and run.is_usable]
+    more = next((each for each in MORE_SHAPES if added and added[0].startswith(f"{each} ")), 0)
+    sources = Sources(plain, runs, more, before)
+    horizon = growth.horizon if growth is not None else math.inf
+    found = {one.label: certified(one, sources, horizon) for one in asked}
+    usable = {run.shadow.label: run.result for run in runs if run.is_usable and run.result is not None}
+    notes = (
+        *count_changes(plain, usable),
+        *(f"{run.shadow.label}: not used, the run failed {run.reason}" for run in runs if not run.is_usable),
+        *(f"{words}: left out, it does not fit into {plan.budget:g} plain runs" for words in plan.left_out),
+        *((growth.words,) if growth is not None and growth.words else ()),
+    )
+    trust = Trust(sources, horizon)
+    certified_result = dataclasses.replace(plain, trust=trust)
+    return Certificate(certified_result, found, plan, runs, growth, notes, times, distances)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Answers for single numbers of a run."""
+
+    sources: Sources
+    horizon: float
+
+    def trusted(self, name: str, t: float | None) -> CertifiedFigure:
+        plain = self.sources.plain
+        text = name if t is None else f"{name}@{as_number(t, 't', unit='of seconds')!r}"
+        (request,) = figure_requests([text], plain.model, float(plain.t[-1]))
+        return certified(request, self.sources, self.horizon)
+
+
+def _distances(plain: Result, runs: tuple[ShadowRun, ...], times: Array) -> dict[str, Array]:
+    """Of every usable run from the plain one, over time."""
+    q = plain.at(times)[0]
+    size = ranges(plain, q)
+    found = {}
+    for run in runs:
+        if not run.is_usable or run.result is None or run.shadow.cause is Cause.MODES:
+            continue
+        reached = times <= run.result.t[-1]
+        other = np.full_like(q, np.nan)
+        other[reached] = run.result.at(times[reached])[0]
+        found[run.shadow.label] = distance(q, other, size)
+    return found
+
+
+def _growth(runs: tuple[ShadowRun, ...], times: Array, distances: dict[str, Array]) -> Growth | None:
+    neighbour = next((run.shadow.label for run in runs if run.shadow.cause is Cause.ROUNDING), None)
+    others = [values for label, values in distances.items() if label != neighbour]
+    if neighbour is None or neighbour not in distances or not others:
+        return None
+    return growth_of(times, distances[neighbour], MOVED, np.max(others, axis=0))

@@ -1,0 +1,108 @@
+"""A certificate as tables, charts and plain numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.report_types import Finding, Lines
+from pliant.trust.shadows import Cause
+
+if TYPE_CHECKING:
+    from pliant.trust.certify import Certificate
+    from pliant.trust.estimate import CertifiedFigure
+
+COLUMNS = ("figure", "value", "unit", "digits", "error", *(cause.value for cause in Cause), "")
+NUMBERS = (1, 3, 4, 5, 6, 7, 8, 9)
+SMALLEST = 1e-17  # drawn
+
+
+def figure_rows(certificate: Certificate) -> list[tuple[str, ...]]:
+    return [
+        (
+            figure.name,
+            trusted_text(figure),
+            figure.unit,
+            str(figure.digits) if math.isfinite(figure.error) else "none",
+            number(figure.error),
+            *(number(figure.errors.get(cause, math.nan)) for cause in Cause),
+            figure.note,
+        )
+        for figure in certificate.figures.values()
+    ]
+
+
+def trusted_text(figure: CertifiedFigure) -> str:
+    """Only the digits that are right."""
+    if math.isnan(figure.value):
+        return "-"
+    if not math.isfinite(figure.error):
+        return "not predictable"
+    return f"{figure.value:.{max(1, figure.digits)}g}" if figure.digits else f"0 (+- {figure.error:.0e})"
+
+
+def number(value: float) -> str:
+    return "" if math.isnan(value) else "inf" if math.isinf(value) else "0" if value == 0.0 else f"{value:.0e}"
+
+
+def summary(certificate: Certificate) -> dict[str, Any]:
+    growth = certificate.growth
+    return {
+        "figures": {
+            name: {
+                "value": figure.value,
+                "unit": figure.unit,
+                "error": figure.error,
+                "digits": figure.digits,
+                "causes": {
+                    cause.value.replace(" ", "_"): value
+                    for cause, value in figure.errors.items()
+                    if not math.isnan(value)
+                },
+                "note": figure.note,
+            }
+            for name, figure in certificate.figures.items()
+        },
+        "runs": [
+            {
+                "label": run.shadow.label,
+                "tells": run.shadow.cause.value,
+                "cost_estimated": run.shadow.cost,
+                "cost": _cost(certificate, run.result),
+                "status": run.result.status if run.result is not None else "failed",
+                "reason": run.reason,
+            }
+            for run in certificate.runs
+        ],
+        "left_out": list(certificate.plan.left_out),
+        "budget": certificate.plan.budget,
+        "growth_rate": growth.rate if growth is not None else None,
+        "horizon": growth.horizon if growth is not None and math.isfinite(growth.horizon) else None,
+        "notes": list(certificate.notes),
+    }
+
+
+def _cost(certificate: Certificate, result: Any) -> float | None:
+    """In plain runs, by time."""
+    plain = certificate.result.stats["wall_s"]
+    return result.stats["wall_s"] / plain if result is not None and plain > 0.0 else None
+
+
+def findings(certificate: Certificate) -> tuple[Finding, ...]:
+    """Digits of all figures, and how far the runs are apart over time."""
+    text = (
+        "Every figure with the digits that are right, from runs in which one thing differs each: "
+        f"{', '.join(run.shadow.label for run in certificate.runs)}. An error is the sum of those of its causes. "
+        + " ".join(f"{note[:1].upper()}{note[1:]}." for note in certificate.notes)
+    )
+    charts: tuple[Lines, ...] = ()
+    if certificate.distances:
+        curves = tuple(
+            (label, certificate.times, np.maximum(np.where(np.isfinite(values), values, np.nan), SMALLEST))
+            for label, values in certificate.distances.items()
+        )
+        charts = (Lines("Distance from this run", "", "time", "s", curves, is_log=True),)
+    rows = tuple(figure_rows(certificate))
+    return (Finding("Which digits are right", text, COLUMNS, rows, charts, NUMBERS),)

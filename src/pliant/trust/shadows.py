@@ -1,0 +1,269 @@
+"""Shadow runs: the same model once more, with one thing changed each: tolerance, integrator, formulation, start, number
+of shapes. What changes in a figure then is an estimate of its error."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.prepared import prepare
+from pliant.engine.threads import thread_count
+from pliant.errors import PliantError
+from pliant.mechanisms.assembly import assemble
+from pliant.methods import find_method, formulations_of
+from pliant.methods.closures import Closure
+from pliant.methods.formulations import Formulation
+from pliant.methods.integrators import Integrator
+from pliant.model.model import Model
+from pliant.model.scales import tolerances
+from pliant.result import Result
+from pliant.simulation.simulate import run_model
+from pliant.trust.more_modes import shapes_before, with_more_modes
+
+Array = NDArray[np.float64]
+TIGHTER = 1e-2  # factor on rtol and atol
+MIN_RTOL = 1e-13  # below, rounding is all
+FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
+MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
+TIMED_CALLS = 20
+MORE_SHAPES = (2, 1)  # symmetric motion may not feel one more; where two do not fit, one
+COUNTERPART_COST = 2.0  # in plain runs: not known before
+
+
+class Cause(Enum):
+    """Why a figure may be off."""
+
+    TIME = "time integration"
+    FORMULATION = "formulation"
+    EVENTS = "event location"
+    ROUNDING = "rounding"
+    MODES = "modal truncation"
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """One run to be made: what it changes, what that tells, what it costs."""
+
+    label: str  # "rtol 1e-10"
+    cause: Cause  # of which error its difference tells; ROUNDING: the neighbour, whose start is moved
+    model: Model
+    options: dict[str, Any]
+    cost: float  # in plain runs, estimated
+    v0: Array | None = None
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True)
+class ShadowRun:
+    """One that was made, or could not be."""
+
+    shadow: Shadow
+    result: Result | None
+    reason: str = ""  # where it has no result, or one that failed
+
+    @property
+    def is_usable(self) -> bool:
+        return self.result is not None and self.result.is_ok
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which shadow runs are made, and which do not fit into the budget."""
+
+    shadows: tuple[Shadow, ...]
+    left_out: tuple[str, ...]
+    budget: float  # in plain runs, the plain one included
+    seconds: float  # of computing that it takes, estimated
+
+    @property
+    def cost(self) -> float:
+        return 1.0 + sum(shadow.cost for shadow in self.shadows)
+
+    @property
+    def words(self) -> str:
+        what = ", ".join(f"{shadow.label} ({shadow.cost:.1f})" for shadow in self.shadows)
+        left = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
+        return (
+            f"about {self.cost:.1f} plain runs of {self.budget:g} allowed, {self.seconds:.2g} s of computing: "
+            f"the run itself (1.0), {what}{left}"
+        )
+
+
+def make_plan(plain: Result, options: dict[str, Any], budget: float) -> Plan:
+    """Shadow runs of a run that was made, the most telling first, as long as the budget lasts."""
+    chosen: list[Shadow] = []
+    left_out: list[str] = []
+    rest = budget - 1.0
+    for candidates in _candidates(plain, options):
+        fitting = next((shadow for shadow in candidates if shadow.cost <= rest), None)
+        if fitting is not None:
+            chosen.append(fitting)
+            rest -= fitting.cost
+        elif candidates:
+            cheapest = min(candidates, key=lambda shadow: shadow.cost)
+            left_out.append(f"{cheapest.label} (about {cheapest.cost:.1f} plain runs)")
+    total = sum(shadow.cost for shadow in chosen)
+    share = (budget - 1.0) / total if total else 1.0  # what nobody needs is for those that take longer
+    capped = tuple(_capped(plain, shadow, share) for shadow in chosen)
+    return Plan(capped, tuple(left_out), budget, (1.0 + total) * plain.stats["wall_s"])
+
+
+def make_runs(
+    shadows: Sequence[Shadow], threads: int | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[ShadowRun, ...]:
+    """All of them, in threads (one after the other where controllers are Python functions)."""
+    for shadow in shadows:  # kernels are compiled, or loaded, here and once
+        prepare(shadow.model, shadow.options["formulation"])
+    count = 1 if any(shadow.model.calls_python for shadow in shadows) else thread_count(threads)
+    if progress is not None:
+        progress(0, len(shadows))
+    if count == 1 or len(shadows) < 2:
+        found = []
+        for shadow in shadows:
+            found.append(_made(shadow))
+            if progress is not None:
+                progress(len(found), len(shadows))
+        return tuple(found)
+    # the longest first, so that none is left alone at the end
+    order = sorted(range(len(shadows)), key=lambda k: -shadows[k].cost)
+    with ThreadPoolExecutor(count) as pool:
+        futures = {k: pool.submit(_made, shadows[k]) for k in order}
+        for done, k in enumerate(order):
+            futures[k].result()
+            if progress is not None:
+                progress(done + 1, len(shadows))
+    return tuple(futures[k].result() for k in range(len(shadows)))
+
+
+def _made(shadow: Shadow) -> ShadowRun:
+    options = dict(shadow.options) | ({} if shadow.max_steps is None else {"max_steps": shadow.max_steps})
+    try:
+        result = run_model(shadow.model, None, shadow.v0, None, None, options)
+    except PliantError as error:
+        return ShadowRun(shadow, None, str(error))
+    return ShadowRun(shadow, result, "" if result.is_ok else result.reason)
+
+
+def _candidates(plain: Result, options: dict[str, Any]) -> list[list[Shadow]]:
+    """Per question the ways to answer it, the best first; the questions by what they tell."""
+    tighter = _tighter(plain, options)
+    return [
+        [tighter],
+        [_neighbour(plain, options)],
+        [_counterpart(plain, options, tighter)],
+        [_other_formulation(plain, options)] if len(formulations_of(plain.model)) > 1 else [],
+        _more_shapes(plain, options),
+    ]
+
+
+def _tighter(plain: Result, options: dict[str, Any]) -> Shadow:
+    """The same method, with shorter steps."""
+    if options["step"] is not None:
+        label, changed = f"step {0.5 * options['step']:.3g} s", {"step": 0.5 * options["step"]}
+        return Shadow(label, Cause.TIME, plain.model, options | changed, 2.0)
+    factor = max(TIGHTER, MIN_RTOL / options["rtol"])
+    if factor >= 1.0:  # rounding is all that can be seen: longer steps tell of it, too
+        factor = 10.0
+    changed = {"rtol": factor * options["rtol"], "atol": factor * options["atol"]}
+    cost = max(1.0, factor ** (-1.0 / _slowest(plain).order))
+    return Shadow(f"rtol {changed['rtol']:.0e}", Cause.TIME, plain.model, options | changed, cost)
+
+
+def _slowest(plain: Result) -> Integrator:
+    """Of the integrators that the run has used, the one of lowest order."""
+    used = [find_method("integrator", name) for name in dict.fromkeys(name for _, name in plain.integrators)]
+    return min(used, key=lambda one: one.order) if used else plain_integrator(plain)
+
+
+def plain_integrator(plain: Result) -> Integrator:
+    assert plain.methods is not None
+    return plain.methods.integrator
+
+
+def _counterpart(plain: Result, options: dict[str, Any], tighter: Shadow) -> Shadow:
+    """An integrator of another family."""
+    is_fixed = options["step"] is not None
+    other = plain_integrator(plain).counterpart if is_fixed else _slowest(plain).counterpart
+    changed: dict[str, Any] = {"integrator": other}
+    if is_fixed:
+        changed |= {"step": None, "rtol": FIXED_STEP_RTOL, "atol": FIXED_STEP_RTOL * 1e-2}
+    else:
+        changed |= {"rtol": tighter.options["rtol"], "atol": tighter.options["atol"]}
+    closure: Closure | None = options["closure"]
+    if closure is not None and not closure.goes_with(other):
+        changed["closure"] = find_method("closure", "auto")
+    formulation: Formulation = options["formulation"]
+    if formulation.stepper(plain_integrator(plain)) and formulation.step_refusal(plain.model, other):
+        changed["formulation"] = find_method("formulation", "auto")
+    return Shadow(f"integrator {other.name}", Cause.TIME, plain.model, options | changed, COUNTERPART_COST)
+
+
+def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
+    """Equations of motion derived another way: the fastest of the others."""
+    own = options["formulation"]
+    others = [row() for row in formulations_of(plain.model) if not isinstance(own, row)]
+    refused = [one for one in others if one.step_refusal(plain.model, options["integrator"])]
+    costs = {one: _seconds_per_call(plain, one) for one in others if one not in refused or len(refused) == len(others)}
+    other = min(costs, key=lambda one: costs[one])
+    cost = max(1.0, costs[other] / _seconds_per_call(plain, own))
+    return Shadow(f"formulation {other.name}", Cause.FORMULATION, plain.model, options | {"formulation": other}, cost)
+
+
+def _seconds_per_call(plain: Result, formulation: Formulation) -> float:
+    """Of the accelerations of one state, the fastest of some."""
+    handle = prepare(plain.model, formulation)
+    q, v = plain.q[0].copy(), plain.v[0].copy()
+    best = math.inf
+    for _ in range(TIMED_CALLS):
+        begun = time.perf_counter()
+        handle.forward_dynamics(q, v)
+        best = min(best, time.perf_counter() - begun)
+    return best
+
+
+def _neighbour(plain: Result, options: dict[str, Any]) -> Shadow:
+    """The same run from a start beside it: how fast neighbouring motions separate."""
+    return Shadow(
+        f"start moved by {MOVED:.0e}", Cause.ROUNDING, plain.model, options, 1.0, moved_velocities(plain.model, plain)
+    )
+
+
+def moved_velocities(model: Model, plain: Result) -> Array:
+    """Start velocities beside those of a run; on the loops."""
+    n_q, n_v = len(model.coordinates), len(model.velocities)
+    scales = tolerances(model, 0, 1.0)[n_q : n_q + n_v]
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), n_v)
+    v0 = plain.v[0] + MOVED * scales * signs
+    return assemble(model, plain.q[0], v0)[1] if model.loops else v0
+
+
+def _more_shapes(plain: Result, options: dict[str, Any]) -> list[Shadow]:
+    """More shapes per beam: frequencies grow with the square of their number, and explicit steps follow them."""
+    found, before = [], shapes_before(plain.model)
+    for more in MORE_SHAPES:
+        model = with_more_modes(plain.model, more)
+        if model is not None:
+            growth = ((before + more) / before) ** 2 if options["step"] is None else 1.0
+            cost = growth * len(model.velocities) / len(plain.model.velocities)
+            found.append(Shadow(f"{more} more shapes per family", Cause.MODES, model, options, cost))
+    return found
+
+
+def _capped(plain: Result, shadow: Shadow, share: float) -> Shadow:
+    """With an end to its steps, so that the budget holds; fixed steps are counted beforehand."""
+    if shadow.options["step"] is not None:
+        return shadow
+    integrator: Integrator = shadow.options["integrator"]
+    # another formulation needs the same evaluations, each of which costs more
+    relative = 1.0 if shadow.cause is Cause.FORMULATION else shadow.cost
+    evaluations = max(1.0, share) * relative * plain.stats["evaluations"]
+    allowed = max(1000, math.ceil(evaluations / integrator.evaluations_per_step))
+    return replace(shadow, max_steps=min(allowed, shadow.options["max_steps"]))
