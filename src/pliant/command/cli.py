@@ -11,51 +11,12 @@ from typing import Annotated
 
 import typer
 
+from pliant.command import digits as digits  # its commands are part of this one
+from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, parse_assignments
 from pliant.command.compiling import compile_first, say_what_compiles
-from pliant.command.completion import complete_case, complete_kind, complete_method, complete_setting, in_bash
+from pliant.command.completion import complete_case, complete_kind, complete_method, in_bash
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError, SimulationError
-
-app = typer.Typer(
-    name="pliant",
-    help="Simulate robots whose links bend and which hit things, on the ground and in space.\n\n"
-    "To begin:  pliant run falling-chain  and open its report.html;  pliant new robot.toml  for a model of your own.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-
-lab = typer.Typer(
-    help="Experiments on methods: what a law or an integrator does by itself.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(lab, name="lab", short_help="experiments on laws of contact and on integrators")
-
-CaseArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="CASE_OR_FILE", help="a built-in case, or a file (.toml, .urdf, .xml)", autocompletion=complete_case
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="set a key of the case or robot, or an option of the run; may be repeated",
-        autocompletion=complete_setting,
-    ),
-]
-KeyOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="set a key (the end of the output lists them); may be repeated",
-        autocompletion=complete_setting,
-    ),
-]  # fmt: skip
 
 
 def _version(wanted: bool) -> None:
@@ -307,59 +268,6 @@ def transfer(
     print(f"written: {folder}/report.html, summary.json")
 
 
-@app.command(short_help="how closely all formulations agree on a robot")
-def compare(
-    cases_or_files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CASE_OR_FILE", help="cases or files; all: every built-in case", autocompletion=complete_case
-        ),
-    ],
-    settings: SetOption = None,
-    time: Annotated[
-        float | None, typer.Option("--time", metavar="T", help="of the compared motion, in seconds; default 0.1")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="also write the figures as JSON")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
-    ] = False,
-) -> None:
-    """Compare all formulations on each robot: accelerations, forces and reactions at states along its motion, and the
-    motion itself; every figure is a difference from the first formulation over the largest value. Ends with 1 if one
-    is more than rounding.
-
-    pliant compare falling-chain robot.toml --time 0.5
-
-    pliant compare all --out agreement.json
-    """
-    from pliant.cases.case import all_cases
-    from pliant.command.loading import load
-    from pliant.files import make_folder, write_whole
-    from pliant.lab.agreement import COLUMNS, agreement
-    from pliant.methods import formulations_of
-
-    if time is not None and not 0.0 < time < float("inf"):
-        raise ModelError(f"--time {time:g}: give a number above 0 [s]")
-    names = list(all_cases()) if cases_or_files == ["all"] else cases_or_files
-    values = parse_assignments(settings or [])
-    models = [load(name, trust=trust, **values) for name in names]
-    if out is not None:
-        make_folder(out.parent)
-    compile_first()
-    for row in formulations_of(models[0]):
-        say_what_compiles(models[0], {"formulation": row.name})
-    found = [agreement(model, time) for model in models]
-    print_table(COLUMNS, [row for each in found for row in each.table()])
-    if out is not None:
-        write_whole(out, json.dumps([each.summary for each in found], indent=2) + "\n")
-        print(f"written: {out}")
-    failures = [words for each in found for words in each.failures]
-    for words in failures:
-        print(f"pliant: {words}", file=sys.stderr)
-    if failures:
-        raise typer.Exit(1)
-
-
 @lab.command(name="contact", short_help="what every law of contact and friction does")
 def lab_contact(
     settings: KeyOption = None,
@@ -469,22 +377,6 @@ def bench(
     from pliant_benchmarks.lines import run_bench
 
     run_bench(lines or [], out)
-
-
-# --- helpers --------------------------------------------------------------------------------------------------
-
-
-def parse_assignments(texts: list[str]) -> dict[str, str]:
-    """KEY=VALUE texts as a dictionary."""
-    values: dict[str, str] = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise ModelError(f"--set {text!r}: no key and value found; write --set KEY=VALUE, as in --set rtol=1e-10")
-        if key.strip() in values:
-            raise ModelError(f"--set {key.strip()}: given twice; give it once")
-        values[key.strip()] = value.strip()
-    return values
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,8 +23,10 @@ from pliant.methods import PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
 from pliant.result import Result
+from pliant.results.figures import FigureRequest, figure_requests
 from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
+from pliant.trust.certify import Certificate, FiguresOfRun, certify
 from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
 
@@ -44,6 +47,15 @@ MAX_REPORTED = 6  # variants whose figures and results are all kept; of more onl
 
 
 @dataclass(frozen=True)
+class Certifying:
+    """That the digits of a run are asked for, and how."""
+
+    figures: tuple[str, ...]  # names; none: the case's own, or the usual ones
+    budget: float
+    announce: Callable[[str], None]
+
+
+@dataclass(frozen=True)
 class Job:
     """Everything checked, nothing compiled yet, the folder ready."""
 
@@ -59,6 +71,7 @@ class Job:
     notes: tuple[str, ...] = ()  # keys given that do nothing
     plotly: Path | None = None  # the script of charts, if pages share it
     source: str = ""  # the case, or where the file is
+    certifying: Certifying | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reasons: tuple[str, ...] = ()  # of the runs that did not come to their end
     other_warnings: tuple[str, ...] = ()  # of the runs with a label
+    certificate: Certificate | None = None
 
     @property
     def figure_table(self) -> dict[str, Figure]:
@@ -97,6 +111,7 @@ def prepare_job(
     trust: bool = False,
     compile_first: Callable[[], None] = lambda: None,
     plotly: Path | None = None,
+    certifying: Certifying | None = None,
 ) -> Job:
     """Find the case or file, sort the assignments into settings and options, make the folders. compile_first: called
     where the case needs kernels to build its model."""
@@ -117,7 +132,10 @@ def prepare_job(
     given = {key: value for key, value in assignments.items() if key in own or key not in RUN_SETTINGS}
     settings = case.resolve(given) if case else given
     options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
-    options = {**(case.usual_options(settings) if case else {}), **options}
+    usual = dict(case.usual_options(settings)) if case else {}
+    if "accuracy" in options:  # chooses tolerances itself
+        usual = {key: value for key, value in usual.items() if key not in ("rtol", "atol")}
+    options = {**usual, **options}
     if case and case.needs_kernels(settings):
         compile_first()
     model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
@@ -146,7 +164,11 @@ def prepare_job(
         for key in assignments
         if key not in given and key in chosen and options[key] != chosen[key]
     )
-    return Job(name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly, source)
+    if certifying is not None and certifying.figures:
+        figure_requests(certifying.figures, model, check_options(model, **options)["duration"])
+    return Job(
+        name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly, source, certifying
+    )
 
 
 def own_folder(parent: Path, name: str, source: str) -> Path:
@@ -185,6 +207,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Outcome:
 
 def _run(job: Job, progress: Progress | None) -> Outcome:
     variants = job.case.variants(job.settings) if job.case else {}
+    if job.certifying is not None:
+        return _certify(job, job.certifying, progress, is_one=not variants)
     if not variants or job.case is None:
         result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
         figures = job.case.figures_of(job.settings, result) if job.case else {}
@@ -215,6 +239,47 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     return outcome
 
 
+def _certify(job: Job, wanted: Certifying, progress: Progress | None, is_one: bool) -> Outcome:
+    """The run with its shadow runs."""
+    if not is_one:
+        raise ModelError(f"{job.name}: with these settings it is several runs; certify one of them")
+    case, settings = job.case, job.settings
+    figures: Any = wanted.figures or None
+    if case is not None and not wanted.figures:
+        figures = FiguresOfRun(lambda plain: _figures_of_case(case, settings, plain))
+    certificate = certify(
+        job.model,
+        figures=figures,
+        budget=wanted.budget,
+        announce=wanted.announce,
+        progress=progress,
+        **with_values(job.model, job.options),
+    )
+    result = certificate.result
+    found = case.figures_of(settings, result) if case is not None else {}
+    findings = (*certificate.findings, *(case.summarise_run(result) if case is not None else ()))
+    reasons = () if result.is_ok else (result.reason,)
+    outcome = Outcome(job, result, found, findings, reasons, certificate=certificate)
+    _write(outcome, {})
+    return outcome
+
+
+def _figures_of_case(case: Case, settings: dict[str, Any], plain: Result) -> tuple[FigureRequest, ...]:
+    """All that a case reports, each of any run."""
+    known: dict[int, dict[str, float]] = {}  # by run: figures are worked out together
+
+    def value(result: Result, key: str) -> float:
+        if id(result) not in known:
+            known[id(result)] = case.figures_of(settings, result)
+        return known[id(result)].get(key, math.nan)
+
+    def request(key: str) -> FigureRequest:
+        unit = case.figure_table[key].unit if key in case.figure_table else ""
+        return FigureRequest(key, how="function", function=lambda result: value(result, key), unit=unit)
+
+    return tuple(request(key) for key in case.figures_of(settings, plain))
+
+
 def _write(outcome: Outcome, variants: dict[str, Result]) -> None:
     """summary.json, result.nc (of variants one each) and report.html: all of them, or none."""
     with whole_set():
@@ -225,7 +290,8 @@ def _write_set(outcome: Outcome, variants: dict[str, Result]) -> None:
     job, result, figures = outcome.job, outcome.result, outcome.figures
     used = {**job.settings, **result.settings}
     tables = [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in outcome.findings]
-    save_summary(job.out / "summary.json", job.name, used, figures, result, tables, job.source)
+    digits = outcome.certificate.summary if outcome.certificate is not None else None
+    save_summary(job.out / "summary.json", job.name, used, figures, result, tables, job.source, digits)
     result.save(job.out / "result.nc")
     others = list(variants.items())[1:]
     for label, other in others if len(others) < MAX_REPORTED else ():

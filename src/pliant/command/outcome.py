@@ -49,6 +49,20 @@ def print_outcome(outcome: Any) -> None:
     print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
 
 
+def print_certificate(outcome: Any) -> None:
+    """Figures with the digits that are right, what is to be said of them, the files."""
+    from pliant.trust.reporting import COLUMNS
+
+    found, result = outcome.certificate, outcome.result
+    print(f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s")
+    print_table(COLUMNS, found.table())
+    for note in found.notes:
+        print(f"note: {note}")
+    for words in result.warnings:
+        print(f"warning: {words}")
+    print(f"written: {outcome.job.out}/report.html, summary.json, result.nc")
+
+
 def _print_contacts(result: Any) -> None:
     """The first contacts; all are in the files."""
     shown = result.contacts[:MAX_CONTACTS]

@@ -337,9 +337,10 @@ def save_summary(
     result: Recording,
     findings: Sequence[dict[str, Any]] = (),
     source: str = "",
+    digits: dict[str, Any] | None = None,
 ) -> None:
     """Write summary.json: {case, settings, figures, contacts, audit, stats}, how the run ended, what it was made with,
-    tables of findings; source: of the model."""
+    tables of findings; source: of the model; digits: those that are right, of a certified run."""
     contacts = [dict(zip(result.contacts.dtype.names, row.tolist(), strict=True)) for row in result.contacts]
     summary = {
         "case": case,
@@ -355,5 +356,5 @@ def save_summary(
         "reason": result.reason,
         "warnings": [{"level": found.level, "words": found.words} for found in result.diagnostics],
         "findings": findings,
-    }
+    } | ({"digits": digits} if digits is not None else {})
     write_whole(path, json.dumps(plain(summary), indent=2) + "\n")

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,12 @@ USUAL_BUDGET = 10.0  # plain runs
 MIN_BUDGET = 3.0
 N_TIMES = 400  # at which motions are compared
 Announce = Callable[[str], None]
+
+
+class FiguresOfRun(NamedTuple):
+    """Figures that only a run can name, as those of cases."""
+
+    of: Callable[[Result], tuple[FigureRequest, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +120,12 @@ def certify(
     allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="of plain runs, 3 or more")
     if not checked["dense"]:
         raise ModelError("certify compares runs at equal times and needs their dense output; leave dense=True")
-    requests = None if figures is None else figure_requests(figures, model, checked["duration"])
+    is_later = figures is None or isinstance(figures, FiguresOfRun)
+    requests = None if is_later else figure_requests(figures, model, checked["duration"])
     # accepted steps are what errors are told from: rows on a grid come back at the end
     plain = run_model(model, None, None, None, progress, given)
+    if isinstance(figures, FiguresOfRun):
+        requests = figures.of(plain)
     found = certificate_of(plain, checked, requests, allowed, threads, announce)
     warn_of(found.result.warnings)
     return found

@@ -19,6 +19,7 @@ from pliant.methods.integrators import Integrator
 from pliant.model.columns import output_columns
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model, Output
+from pliant.model.tree import model_size
 from pliant.result import Result
 from pliant.simulation.options import check_options
 from pliant.simulation.simulate import run_model
@@ -32,8 +33,8 @@ STEPS_OF_REFERENCE = (1, 4, 16)  # fixed steps: so many as the reference has, ti
 USUAL_RTOL = 1e-8  # of runs that compare formulations and closures
 MAX_EFFORT = 100  # evaluations, in those of the reference, after which a run is given up
 N_TIMES = 201  # equal times at which runs are compared
-FORCE_UNITS = ("N", "N m")
-REACTION = "reaction of "  # before the name of a joint: outputs that are added
+FORCE_ARMS = {"N": 0, "N m": 1}  # by unit: powers of a length
+REACTION = "reaction_of_"  # before the name of a joint: outputs that are added
 
 
 @dataclass(frozen=True)
@@ -202,18 +203,17 @@ class _Judge:
         return Row(family, label, *(math.nan,) * 5, 0, math.nan, nothing, reason)
 
     def _apart(self, outputs: dict[str, Array], is_reaction: bool) -> float:
-        """Largest difference of forces at equal times, over the largest force; moments apart from forces."""
-        worst = math.nan
-        for unit in FORCE_UNITS:
-            gaps, sizes = [], []
-            for output in self.reference.model.outputs:
-                if output.name.startswith(REACTION) is not is_reaction:
-                    continue
-                units = [column.unit for column in output_columns(self.reference.model, output)]
-                chosen = [k for k, each in enumerate(units) if each == unit]
-                own = self.outputs[output.name][:, chosen]
-                gaps.append(float(np.max(np.abs(outputs[output.name][:, chosen] - own), initial=0.0)))
-                sizes.append(float(np.max(np.abs(own), initial=0.0)))
-            if max(sizes, default=0.0) > 0.0:
-                worst = max(max(gaps) / max(sizes), 0.0 if math.isnan(worst) else worst)
-        return worst
+        """Largest difference of forces and moments at equal times, over the largest; a moment counts as a force at the
+        model's size."""
+        gap, scale = 0.0, 0.0
+        for output in self.reference.model.outputs:
+            if output.name.startswith(REACTION) is not is_reaction:
+                continue
+            units = [column.unit for column in output_columns(self.reference.model, output)]
+            arms = np.array([FORCE_ARMS.get(unit, np.nan) for unit in units])
+            chosen = ~np.isnan(arms)
+            arms = np.where(arms[chosen] > 0.0, model_size(self.reference.model), 1.0)
+            own = self.outputs[output.name][:, chosen] / arms
+            gap = max(gap, float(np.max(np.abs(outputs[output.name][:, chosen] / arms - own), initial=0.0)))
+            scale = max(scale, float(np.max(np.abs(own), initial=0.0)))
+        return gap / scale if scale > 0.0 else math.nan

@@ -34,8 +34,8 @@ class CertifiedFigure:
 
     @property
     def error(self) -> float:
-        """Of all causes together; inf where the figure is not predictable."""
-        if self.note.startswith(NOT_PREDICTABLE):
+        """Of all causes together; inf where the figure is not predictable, or nothing is known of it."""
+        if self.note.startswith(NOT_PREDICTABLE) or not self.errors:
             return math.inf
         return math.fsum(each for each in self.errors.values() if not math.isnan(each))
 

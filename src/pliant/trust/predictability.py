@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 LOST = 0.05  # of the range of a coordinate: two runs that far apart tell nothing of each other
 MIN_GROWTH = 1e3  # of a separation over the run, below which it is not worth a word
 SATURATED = 0.1  # of the range: separations grow no further
+BEGUN = 10.0  # times the start of a separation: from there on its law shows
 MIN_POINTS = 8  # of a fit
 EPS = float(np.finfo(float).eps)
 
@@ -64,7 +65,7 @@ def growth_of(t: Array, separation: Array, moved: float, errors: Array) -> Growt
     """separation: of the neighbour (times), relative; moved: its start. errors: of this run (times), relative."""
     lost = np.flatnonzero(errors >= LOST)
     factor = float(np.max(np.minimum(separation, 1.0))) / moved
-    rate = _rate(t, separation) if factor >= MIN_GROWTH else 0.0
+    rate = _rate(t, separation, moved) if factor >= MIN_GROWTH else 0.0
     if rate <= 0.0:
         return Growth(factor, 0.0, math.inf, math.inf)
     end = float(t[-1])
@@ -75,10 +76,10 @@ def growth_of(t: Array, separation: Array, moved: float, errors: Array) -> Growt
     return Growth(factor, rate, float(t[lost[0]]) if len(lost) else math.inf, max(doubles, reached))
 
 
-def _rate(t: Array, separation: Array) -> float:
+def _rate(t: Array, separation: Array, moved: float) -> float:
     """[1/s] of the exponential part; 0 where the growth is that of a power of time."""
     envelope = np.maximum.accumulate(separation)
-    is_growing = (envelope > 0.0) & (envelope < SATURATED) & (t > 0.0)
+    is_growing = (envelope > BEGUN * moved) & (envelope < SATURATED) & (t > 0.0)
     if np.count_nonzero(is_growing) < MIN_POINTS:
         return 0.0
     x, y = t[is_growing], np.log(envelope[is_growing])

@@ -35,6 +35,8 @@ FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed s
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
 TIMED_CALLS = 20
 MORE_SHAPES = (2, 1)  # symmetric motion may not feel one more; where two do not fit, one
+SPARE = 2.0  # steps that a run of the same integrator may have more than expected
+MIN_STEPS = 1000  # that every run may have
 COUNTERPART_COST = 2.0  # in plain runs: not known before
 
 
@@ -261,9 +263,11 @@ def _capped(plain: Result, shadow: Shadow, share: float) -> Shadow:
     """With an end to its steps, so that the budget holds; fixed steps are counted beforehand."""
     if shadow.options["step"] is not None:
         return shadow
+    relative = max(1.0, share) * (1.0 if shadow.cause is Cause.FORMULATION else shadow.cost)
     integrator: Integrator = shadow.options["integrator"]
-    # another formulation needs the same evaluations, each of which costs more
-    relative = 1.0 if shadow.cause is Cause.FORMULATION else shadow.cost
-    evaluations = max(1.0, share) * relative * plain.stats["evaluations"]
-    allowed = max(1000, math.ceil(evaluations / integrator.evaluations_per_step))
+    if integrator == plain_integrator(plain):
+        allowed = SPARE * relative * plain.stats["steps"]
+    else:
+        allowed = relative * plain.stats["evaluations"] / integrator.evaluations_per_step
+    allowed = max(MIN_STEPS, math.ceil(allowed))
     return replace(shadow, max_steps=min(allowed, shadow.options["max_steps"]))

@@ -1,0 +1,227 @@
+"""pliant.certify: stated errors bound true ones, causes are told apart, chaos is named, the budget holds."""
+
+import math
+
+import numpy as np
+import pytest
+
+import pliant
+from certificates import verdicts
+from known_problems import KINDS, problems
+from pliant import (
+    Beam,
+    Bending,
+    Body,
+    Contact,
+    Frame,
+    Hooke,
+    Joint,
+    Material,
+    Model,
+    ModelError,
+    Output,
+    Rectangle,
+    Rod,
+)
+from pliant.trust.estimate import window
+from pliant.trust.more_modes import with_more_modes
+from pliant.trust.predictability import growth_of
+from pliant.trust.shadows import Cause
+
+pytestmark = pytest.mark.filterwarnings("ignore::pliant.AccuracyWarning")
+
+
+def triple(duration=None):
+    """A triple pendulum: chaotic within seconds."""
+    bodies = [Body(name, mass=1.0, shape=Rod(0.5)) for name in "abc"]
+    joints = [
+        Joint("first", "revolute", "a", q0="40 deg"),
+        Joint("second", "revolute", "b", parent=Frame("a", (0.5, 0, 0)), q0="30 deg"),
+        Joint("third", "revolute", "c", parent=Frame("b", (0.5, 0, 0)), q0="-50 deg"),
+    ]
+    tip = Frame("c", (0.5, 0, 0), name="tip")
+    return Model(
+        "triple", bodies, joints, gravity=(0, -9.81, 0), frames=[tip], outputs=[Output("tip", "tip", "position")],
+        duration=duration,
+    )  # fmt: skip
+
+
+def blade(modes, duration=0.5):
+    """A beam that falls from level about its hinge."""
+    beam = Beam("blade", 1.0, Material(2e11, 7800.0), Rectangle(0.005, 0.02), bending_y=Bending(modes, ends="sf"))
+    tip = Frame("blade", (1.0, 0, 0), name="tip")
+    return Model(
+        "blade", [beam], [Joint("hinge", "revolute", "blade")], gravity=(0, -9.81, 0), frames=[tip],
+        outputs=[Output("tip", "tip", "position")], duration=duration,
+    )  # fmt: skip
+
+
+def test_stated_errors_bound_the_true_ones_and_are_near_to_them():
+    """Over every kind of problem with a known answer; trials/trial_certify.py has many more."""
+    judged = [verdict for problem in problems(2 * len(KINDS)) for verdict in verdicts(problem)]
+    missed = [verdict for verdict in judged if not verdict.is_bounded]
+    assert len(missed) <= 0.05 * len(judged), missed
+    assert np.median([verdict.excess for verdict in judged]) <= 100.0
+
+
+def test_the_error_of_a_run_falls_with_its_tolerance_and_so_does_the_stated_one():
+    errors = [
+        pliant.certify(triple(), 1.0, rtol=rtol, atol=1e-2 * rtol).figures["tip.x"].error for rtol in (1e-5, 1e-9)
+    ]
+    assert errors[1] < 1e-3 * errors[0]
+
+
+def test_chaos_is_named_with_its_rate_and_its_horizon():
+    """The rate against that of two runs from starts that differ by a billionth."""
+    found = pliant.certify(triple(), 10.0)
+    growth = found.growth
+    assert growth.is_exponential
+    assert 3.0 < found.horizon < 8.0
+    runs = [
+        pliant.simulate(triple(), 4.0, rtol=1e-13, atol=1e-15, q0=(0.698131700797 + d, 0.5, -0.9)) for d in (0, 1e-9)
+    ]
+    t = np.linspace(0.5, 4.0, 100)
+    apart = np.max(np.abs(runs[0].at(t)[0] - runs[1].at(t)[0]), axis=1)
+    # growth is uneven: the same order is what both can say
+    assert growth.rate == pytest.approx(np.polyfit(t, np.log(apart), 1)[0], rel=1.0)
+    assert found.figures["tip.x"].digits == 0
+    assert found.figures["tip.x"].text == "not predictable"
+    assert found.result.trusted("tip.x", 1.0).digits >= 5
+    assert any("not predictable" in note for note in found.notes)
+
+
+def test_what_is_conserved_stays_known_beyond_the_horizon():
+    found = pliant.certify(triple(), 10.0, figures=["total", "tip.x", "tip.z"])
+    assert found.figures["total"].digits >= 6
+    assert found.figures["tip.z"].error == 0.0
+    assert math.isinf(found.figures["tip.x"].error)
+
+
+def test_growth_of_a_power_of_time_is_no_chaos():
+    t = np.linspace(0.0, 10.0, 200)
+    steady = growth_of(t, 1e-6 * (1 + t**4), 1e-6, np.zeros(200))
+    wild = growth_of(t, 1e-6 * np.exp(2.0 * t) * (1e-6 * np.exp(2.0 * t) < 1) + 1.0 * (t > 6.9), 1e-6, np.zeros(200))
+    assert not steady.is_exponential
+    assert wild.rate == pytest.approx(2.0, rel=1e-2)
+    assert math.isinf(steady.horizon)
+
+
+def test_too_few_shapes_are_told_as_modal_truncation():
+    """With one shape the truncation rules; the stated error bounds the difference from a beam of many."""
+    best = pliant.simulate(blade(8))["tip.y"][-1]
+    for modes in (1, 2):
+        figure = pliant.certify(blade(modes), figures=["tip.y"], budget=200).figures["tip.y"]
+        assert figure.errors[Cause.MODES] > 10 * figure.errors[Cause.TIME]
+        assert abs(figure.value - best) <= figure.error
+        assert figure.model_error < figure.error
+
+
+def test_more_shapes_leave_the_first_ones_and_their_start_as_they_are():
+    beam = Beam(
+        "b",
+        1.0,
+        Material(2e11, 7800.0),
+        Rectangle(0.005, 0.02),
+        bending_y=2,
+        stretch=1,
+        q0=(0.1, 0.2, 0.3),
+        v0=(1, 2, 3),
+    )
+    grown = with_more_modes(Model("m", [beam], [Joint("j", "revolute", "b")]), 2)
+    assert grown.bodies[0].families == (4, 0, 3, 0)
+    assert grown.bodies[0].q0 == (0.1, 0.2, 0, 0, 0.3, 0, 0)
+    assert grown.bodies[0].v0 == (1, 2, 0, 0, 3, 0, 0)
+    assert with_more_modes(triple(), 2) is None
+
+
+def test_the_budget_holds_and_what_does_not_fit_is_named():
+    said = []
+    found = pliant.certify(blade(1), budget=4, announce=said.append)
+    assert found.plan.cost <= 4.0
+    assert found.plan.left_out
+    assert all(words in said[0] for words in found.plan.left_out)
+    assert any("does not fit" in note for note in found.notes)
+
+
+def test_contacts_are_figures_and_counts_that_change_are_said():
+    ball = Model(
+        "ball",
+        [Body("ball", 1.0, inertia=(1, 1, 1))],
+        [Joint("z", "prismatic", "ball", q0=0.5)],
+        contacts=[Contact("ground", Hooke(stiffness=1e5), points=[Frame("ball", (0, 0, 0), name="foot")])],
+    )
+    found = pliant.certify(ball, 2.0)
+    assert found.figures["contacts"].digits == 15
+    first = found.figures["contact 1 (foot) t_start"]
+    assert first.value == pytest.approx(math.sqrt(2 * 0.5 / 9.81), abs=max(first.error, 1e-14))
+    assert found.figures["contact 2 (foot) peak_normal"].unit == "N"
+    assert not any("number of contacts" in note for note in found.notes)
+
+
+def test_windows_end_at_events():
+    """Differences about an instant do not see the impact beside it."""
+    model = next(iter(problems(1, 1))).model
+    run = pliant.simulate(model, 1.0)
+    start = float(run.contacts["t_start"][0])
+    times = window(run, start - 1e-3)
+    assert times.max() < start
+
+
+def test_fixed_steps_are_held_against_shorter_ones_and_error_control():
+    found = pliant.certify(triple(), 1.0, integrator="generalised_alpha", step=2e-3, figures=["tip.x"])
+    best = pliant.simulate(triple(), 1.0, rtol=1e-12, atol=1e-14)["tip.x"][-1]
+    figure = found.figures["tip.x"]
+    true = abs(figure.value - best)
+    assert true <= figure.error <= 100 * true
+
+
+def test_functions_reductions_and_times_are_figures():
+    found = pliant.certify(
+        triple(), 1.0, figures={"reach": "max(tip.x)", "early": "tip.x@0.25", "own": lambda result: result.q[-1, 0]}
+    )
+    run = found.result
+    assert found.figures["early"].value == pytest.approx(run.resampled([0.25])["tip.x"][0], abs=1e-15)
+    assert found.figures["reach"].value >= np.max(run["tip.x"])
+    assert found.figures["own"].value == run["first"][-1]
+    assert found.figures["early"].unit == "m"
+
+
+def test_a_run_that_fails_certifies_nothing():
+    found = pliant.certify(triple(), 10.0, max_steps=10)
+    assert not found.is_ok
+    assert all(figure.digits == 0 for figure in found.figures.values())
+    assert "failed" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"figures": "tip.w"}, "did you mean 'tip."),
+        ({"figures": "maximum(tip.x)"}, "did you mean 'max'"),
+        ({"figures": "tip.x@7"}, "from 0 to 1 s"),
+        ({"figures": "tip.x@x"}, "from 0 to 1 s"),
+        ({"figures": []}, "none asked for"),
+        ({"figures": 3}, "give names"),
+        ({"figures": ["tip.x", "tip.x"]}, "asked for twice"),
+        ({"figures": lambda result: "a"}, "give a number"),
+        ({"figures": lambda result: 1 / 0}, "ZeroDivisionError"),
+        ({"budget": 1}, "budget"),
+        ({"budget": "many"}, "budget"),
+        ({"dense": False}, "dense=True"),
+        ({"speed": 1}, "no option 'speed'"),
+    ],
+)
+def test_wrong_calls(options, words):
+    with pytest.raises(ModelError) as error:
+        pliant.certify(triple(), 1.0, **options)
+    assert words in str(error.value)
+
+
+def test_only_certified_runs_answer_for_their_digits():
+    with pytest.raises(ModelError, match=r"pliant\.certify"):
+        pliant.simulate(triple(), 0.1).trusted("tip.x", 0.05)
+
+
+def test_the_same_certificate_in_any_number_of_threads():
+    one, two = (pliant.certify(triple(), 0.5, threads=n) for n in (1, 2))
+    assert one.summary["figures"] == two.summary["figures"]
