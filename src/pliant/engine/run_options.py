@@ -53,6 +53,7 @@ class RunOption:
     choices: tuple[str, ...] = ()
     can_be_off: bool = False  # "off" is a value too: a call undoes with it what a file says
     is_for_files: bool = True  # else for calls in Python only
+    takes_units: bool = False  # a number, or a text with a unit
 
     def checked(self, value: Any, where: str = "") -> Any:
         """The value as a run takes it, or a message."""
@@ -99,14 +100,15 @@ RUN_OPTIONS = {
         RunOption("rtol", "relative tolerance of a step", 1e-8, low=1e-16, high=1.0),
         RunOption("atol", "absolute tolerance of a step (lengths: times the model's size)", 1e-10, "rad"),
         RunOption("accuracy", "of the motion itself, in place of rtol and atol: 1 mm, 0.01 deg, or a number, part of "
-                  "the model's size and of a radian", example="1 mm", can_be_off=True),
+                  "the model's size and of a radian", example="1 mm", can_be_off=True, takes_units=True),
         RunOption("step", "fixed step instead of error control", unit="s", example=0.001, can_be_off=True),
         RunOption("max_step", "largest step", unit="s", example=0.01, can_be_off=True),
         RunOption("max_steps", "give up after so many steps", 10_000_000),
         RunOption("sample", "rows of the result on a grid of this period instead of at accepted steps", unit="s",
                   example=0.01, can_be_off=True),
         RunOption("dense", "whether the dense output is kept, for at(t)", True, is_for_files=False),
-        RunOption("memory", "what the run may keep in memory, as 2 GB; auto: half of what is free", "auto"),
+        RunOption("memory", "what the run may keep in memory, as 2 GB; auto: half of what is free", "auto",
+                  takes_units=True),
     )
 }  # fmt: skip
 FILE_OPTIONS = tuple(name for name, option in RUN_OPTIONS.items() if option.is_for_files)
@@ -141,7 +143,7 @@ def run_schema() -> dict[str, Any]:
         if option.choices:
             row["anyOf"] = [{"enum": list(option.choices)}, *(_method_schema(method) for method in CHOSEN[name])]
         else:
-            row["type"] = kinds[type(option.usual)]
+            row["type"] = ["string", "number"] if option.takes_units else kinds[type(option.usual)]
             if row["type"] == "number":
                 row |= {"exclusiveMinimum": option.low}
                 row |= {"exclusiveMaximum": option.high} if option.high < np.inf else {}
