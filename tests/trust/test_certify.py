@@ -23,8 +23,8 @@ from pliant import (
     Rectangle,
     Rod,
 )
+from pliant.trust.changed_models import with_more_modes
 from pliant.trust.estimate import window
-from pliant.trust.more_modes import with_more_modes
 from pliant.trust.predictability import growth_of
 from pliant.trust.shadows import Cause
 
@@ -132,6 +132,18 @@ def test_more_shapes_leave_the_first_ones_and_their_start_as_they_are():
     assert grown.bodies[0].q0 == (0.1, 0.2, 0, 0, 0.3, 0, 0)
     assert grown.bodies[0].v0 == (1, 2, 0, 0, 3, 0, 0)
     assert with_more_modes(triple(), 2) is None
+
+
+def test_rest_by_friction_is_known_to_what_its_stick_speed_makes():
+    """A slider that stops: x = m v^2 / 2 F with ideal friction."""
+    law = pliant.Coulomb(mu_k=1.0, load=2.0, stick_speed=1e-4)
+    joint = Joint("x", "prismatic", "block", axis=(1, 0, 0), v0=2.0, friction=law)
+    block = Model("block", [Body("block", 1.0, inertia=(1, 1, 1))], [joint], gravity=(0, 0, 0))
+    figure = pliant.certify(block, 2.0, figures=["x"]).figures["x"]
+    true = abs(figure.value - 1.0)
+    assert true > 1e-8  # more than integration makes
+    assert true <= figure.error <= 10 * true
+    assert figure.errors[Cause.STICK] > 0.5 * figure.error
 
 
 def test_the_budget_holds_and_what_does_not_fit_is_named():

@@ -22,8 +22,8 @@ from pliant.result import Result
 from pliant.results.figures import FigureRequest, figure_requests
 from pliant.simulation.options import check_options
 from pliant.simulation.simulate import run_model, warn_of
+from pliant.trust.changed_models import shapes_before
 from pliant.trust.estimate import CertifiedFigure, Sources, certified
-from pliant.trust.more_modes import shapes_before
 from pliant.trust.predictability import Growth, distance, growth_of, ranges
 from pliant.trust.shadows import MORE_SHAPES, MOVED, Cause, Plan, ShadowRun, make_plan, make_runs
 from pliant.trust.usual_figures import count_changes, usual_figures
@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 USUAL_BUDGET = 10.0  # plain runs
 MIN_BUDGET = 3.0
 N_TIMES = 400  # at which motions are compared
+OTHER_MODELS = (Cause.MODES, Cause.STICK)  # whose motion tells nothing of this one's separation
 Announce = Callable[[str], None]
 
 
@@ -199,7 +200,7 @@ def _distances(plain: Result, runs: tuple[ShadowRun, ...], times: Array) -> dict
     size = ranges(plain, q)
     found = {}
     for run in runs:
-        if not run.is_usable or run.result is None or run.shadow.cause is Cause.MODES:
+        if not run.is_usable or run.result is None or run.shadow.cause in OTHER_MODELS:
             continue
         reached = times <= run.result.t[-1]
         other = np.full_like(q, np.nan)

@@ -133,6 +133,8 @@ def errors_of(differ: Callable[[Result], float], value: float, rate: float, sour
         Cause.ROUNDING: _largest(differ, sources.usable(Cause.ROUNDING)) / MOVED * sources.roundings
         + ROUNDINGS * EPS * abs(value),
     }
+    if sources.usable(Cause.STICK):
+        found[Cause.STICK] = SAFETY * _largest(differ, sources.usable(Cause.STICK))
     if sources.before:
         found[Cause.MODES] = truncation_factor(sources) * _largest(differ, sources.usable(Cause.MODES))
     return found

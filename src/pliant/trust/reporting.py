@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pliant.trust.estimate import CertifiedFigure
 
 COLUMNS = ("figure", "value", "unit", "digits", "error", *(cause.value for cause in Cause), "")
-NUMBERS = (1, 3, 4, 5, 6, 7, 8, 9)
+NUMBERS = (1, 3, *range(4, 5 + len(Cause)))
 SMALLEST = 1e-17  # drawn
 
 

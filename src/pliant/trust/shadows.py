@@ -26,7 +26,7 @@ from pliant.model.model import Model
 from pliant.model.scales import tolerances
 from pliant.result import Result
 from pliant.simulation.simulate import run_model
-from pliant.trust.more_modes import shapes_before, with_more_modes
+from pliant.trust.changed_models import shapes_before, with_more_modes, with_stick_speed
 
 Array = NDArray[np.float64]
 TIGHTER = 1e-2  # factor on rtol and atol
@@ -47,6 +47,7 @@ class Cause(Enum):
     FORMULATION = "formulation"
     EVENTS = "event location"
     ROUNDING = "rounding"
+    STICK = "stick speed"
     MODES = "modal truncation"
 
 
@@ -162,6 +163,7 @@ def _candidates(plain: Result, options: dict[str, Any]) -> list[list[Shadow]]:
         [_neighbour(plain, options)],
         [_counterpart(plain, options, tighter)],
         [_other_formulation(plain, options)] if len(formulations_of(plain.model)) > 1 else [],
+        _other_stick_speed(plain, options),
         _more_shapes(plain, options),
     ]
 
@@ -245,6 +247,12 @@ def moved_velocities(model: Model, plain: Result) -> Array:
     signs = np.random.default_rng(0).choice((-1.0, 1.0), n_v)
     v0 = plain.v[0] + MOVED * scales * signs
     return assemble(model, plain.q[0], v0)[1] if model.loops else v0
+
+
+def _other_stick_speed(plain: Result, options: dict[str, Any]) -> list[Shadow]:
+    """Friction that holds below twice the speed: the difference is what the speed itself makes, to first order."""
+    model = with_stick_speed(plain.model, 2.0)
+    return [Shadow("stick speeds doubled", Cause.STICK, model, options, 1.0)] if model is not None else []
 
 
 def _more_shapes(plain: Result, options: dict[str, Any]) -> list[Shadow]:
