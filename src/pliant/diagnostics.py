@@ -16,6 +16,11 @@ LARGEST_WRONG = 0.2  # .. and red
 OPEN, WIDE_OPEN = 1e-6, 1e-3  # loops, as a part of the model's size
 DRIVEN = 1e-6  # of force times speed: friction with the motion
 OVERLOADED = 1.0 + 1e-5  # stick force over its bound
+# figures of an audit that are judged; the others inform
+JUDGED = (
+    "energy_residual", "momentum_drift", "constraint_drift", "friction_drive", "stick_load",
+    "deflection_ratio", "section_angle",
+)  # fmt: skip
 BENDING = {
     "deflection_ratio": "the largest deflection of a beam over its length",
     "section_angle": "the largest angle of a beam's section (rad)",
@@ -26,10 +31,11 @@ BENDING_RANGES = {1: (0.1, 0.2), 2: (0.1, 0.2), 4: (0.25, 0.4)}
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding: how bad it is (WARNING or WRONG), and in words."""
+    """One finding: how bad it is (WARNING or WRONG), in words, and of which figure of the audit."""
 
     level: str
     words: str
+    key: str = ""
 
 
 def diagnose(
@@ -52,18 +58,21 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             WRONG,
             f"friction pushes along the motion somewhere (up to {audit['friction_drive']:.2g} of force times speed), "
             "which it never does; the motion from there on is wrong: please report the model",
+            "friction_drive",
         )
     if not audit.get("stick_load", 0.0) <= OVERLOADED:
         yield Diagnostic(
             WARNING,
             f"a stick force reached {audit['stick_load']:.6g} times what friction can hold; its release was missed: "
             "give a shorter max_step or a smaller rtol",
+            "stick_load",
         )
     drift = audit.get("constraint_drift", 0.0)
     if stays_closed and not drift <= OPEN:
         yield Diagnostic(
             WARNING if drift <= WIDE_OPEN else WRONG,
             f"loops or attitudes have drifted by {drift:.2g} of the model's size; give a smaller rtol or step",
+            "constraint_drift",
         )
     order = int(audit.get("coupling_order", 2))
     for (key, words), limit in zip(BENDING.items(), BENDING_RANGES[order], strict=True):
@@ -74,7 +83,7 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
                 else 'take coupling = "fourth-order"'
             )
             yield Diagnostic(
-                WARNING, f"{words} reached {audit[key]:.3g}; its coupling holds up to about {limit}: {hint}"
+                WARNING, f"{words} reached {audit[key]:.3g}; its coupling holds up to about {limit}: {hint}", key
             )
 
 
@@ -94,4 +103,4 @@ def _balances(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterat
         value = audit.get(key, 0.0)
         if not value <= fair:
             level = WARNING if value <= bad else WRONG
-            yield Diagnostic(level, f"{words.format(value)}{expected}; {hint}")
+            yield Diagnostic(level, f"{words.format(value)}{expected}; {hint}", key)

@@ -51,11 +51,9 @@ def print_outcome(outcome: Any) -> None:
 
 def print_certificate(outcome: Any) -> None:
     """Figures with the digits that are right, what is to be said of them, the files."""
-    from pliant.trust.reporting import COLUMNS
-
     found, result = outcome.certificate, outcome.result
     print(f"{outcome.job.title}: {result.status} at t = {result.t[-1]:g} s")
-    print_table(COLUMNS, found.table())
+    print_table(found.columns, found.table())
     for note in found.notes:
         print(f"note: {note}")
     for words in result.warnings:

@@ -38,9 +38,9 @@ class Integrator(Method):
     evaluations_per_step: ClassVar[int]  # about
 
     @property
-    def counterpart(self) -> Integrator:
-        """One of another family, with error control, that makes the same run: for checks."""
-        return Dop853()
+    def counterparts(self) -> tuple[Integrator, ...]:
+        """Of other families, with error control, for checks: the first to be taken, and what is there if it fails."""
+        return (Dop853(),)
 
     @property
     def first(self) -> Integrator:
@@ -77,8 +77,8 @@ class RungeKutta(Integrator):
     evaluations_per_step: ClassVar[int] = 7
 
     @property
-    def counterpart(self) -> Integrator:
-        return Adams()
+    def counterparts(self) -> tuple[Integrator, ...]:
+        return Adams(), Radau()
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ class SecondOrder(Integrator):
     evaluations_per_step: ClassVar[int] = 4
 
     @property
-    def counterpart(self) -> Integrator:
-        return AutoIntegrator()
+    def counterparts(self) -> tuple[Integrator, ...]:
+        return (AutoIntegrator(),)
 
 
 @dataclass(frozen=True)

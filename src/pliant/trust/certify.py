@@ -65,10 +65,17 @@ class Certificate:
         return self.growth.horizon if self.growth is not None else math.inf
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows under COLUMNS."""
+        """Rows under `columns`."""
         from pliant.trust.reporting import figure_rows
 
         return figure_rows(self)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of the table."""
+        from pliant.trust.reporting import columns
+
+        return columns(self)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -14,12 +14,22 @@ if TYPE_CHECKING:
     from pliant.trust.certify import Certificate
     from pliant.trust.estimate import CertifiedFigure
 
-COLUMNS = ("figure", "value", "unit", "digits", "error", *(cause.value for cause in Cause), "")
-NUMBERS = (1, 3, *range(4, 5 + len(Cause)))
 SMALLEST = 1e-17  # drawn
 
 
+def known_causes(certificate: Certificate) -> list[Cause]:
+    """Those that some figure has an error of."""
+    errors = [figure.errors for figure in certificate.figures.values()]
+    return [cause for cause in Cause if any(not math.isnan(each.get(cause, math.nan)) for each in errors)]
+
+
+def columns(certificate: Certificate) -> tuple[str, ...]:
+    """Of the table of figures."""
+    return ("figure", "value", "unit", "digits", "error", *(cause.value for cause in known_causes(certificate)), "")
+
+
 def figure_rows(certificate: Certificate) -> list[tuple[str, ...]]:
+    causes = known_causes(certificate)
     return [
         (
             figure.name,
@@ -27,7 +37,7 @@ def figure_rows(certificate: Certificate) -> list[tuple[str, ...]]:
             figure.unit,
             str(figure.digits) if math.isfinite(figure.error) else "none",
             number(figure.error),
-            *(number(figure.errors.get(cause, math.nan)) for cause in Cause),
+            *(number(figure.errors.get(cause, math.nan)) for cause in causes),
             figure.note,
         )
         for figure in certificate.figures.values()
@@ -105,4 +115,6 @@ def findings(certificate: Certificate) -> tuple[Finding, ...]:
         )
         charts = (Lines("Distance from this run", "", "time", "s", curves, is_log=True),)
     rows = tuple(figure_rows(certificate))
-    return (Finding("Which digits are right", text, COLUMNS, rows, charts, NUMBERS),)
+    heads = columns(certificate)
+    numbers = (1, 3, *range(4, len(heads) - 1))
+    return (Finding("Which digits are right", text, heads, rows, charts, numbers),)

@@ -62,6 +62,7 @@ class Shadow:
     cost: float  # in plain runs, estimated
     v0: Array | None = None
     max_steps: int | None = None
+    otherwise: Shadow | None = None  # where it fails
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def _made(shadow: Shadow) -> ShadowRun:
         result = run_model(shadow.model, None, shadow.v0, None, None, options)
     except PliantError as error:
         return ShadowRun(shadow, None, str(error))
+    if not result.is_ok and shadow.otherwise is not None:
+        return _made(shadow.otherwise)
     return ShadowRun(shadow, result, "" if result.is_ok else result.reason)
 
 
@@ -193,21 +196,27 @@ def plain_integrator(plain: Result) -> Integrator:
 
 
 def _counterpart(plain: Result, options: dict[str, Any], tighter: Shadow) -> Shadow:
-    """An integrator of another family."""
+    """An integrator of another family, and where it fails the next one."""
     is_fixed = options["step"] is not None
-    other = plain_integrator(plain).counterpart if is_fixed else _slowest(plain).counterpart
-    changed: dict[str, Any] = {"integrator": other}
-    if is_fixed:
-        changed |= {"step": None, "rtol": FIXED_STEP_RTOL, "atol": FIXED_STEP_RTOL * 1e-2}
-    else:
-        changed |= {"rtol": tighter.options["rtol"], "atol": tighter.options["atol"]}
-    closure: Closure | None = options["closure"]
-    if closure is not None and not closure.goes_with(other):
-        changed["closure"] = find_method("closure", "auto")
-    formulation: Formulation = options["formulation"]
-    if formulation.stepper(plain_integrator(plain)) and formulation.step_refusal(plain.model, other):
-        changed["formulation"] = find_method("formulation", "auto")
-    return Shadow(f"integrator {other.name}", Cause.TIME, plain.model, options | changed, COUNTERPART_COST)
+    own = plain_integrator(plain) if is_fixed else _slowest(plain)
+    found: Shadow | None = None
+    for other in reversed(own.counterparts):
+        changed: dict[str, Any] = {"integrator": other}
+        if is_fixed:
+            changed |= {"step": None, "rtol": FIXED_STEP_RTOL, "atol": FIXED_STEP_RTOL * 1e-2}
+        else:
+            changed |= {"rtol": tighter.options["rtol"], "atol": tighter.options["atol"]}
+        closure: Closure | None = options["closure"]
+        if closure is not None and not closure.goes_with(other):
+            changed["closure"] = find_method("closure", "auto")
+        formulation: Formulation = options["formulation"]
+        if formulation.stepper(plain_integrator(plain)) and formulation.step_refusal(plain.model, other):
+            changed["formulation"] = find_method("formulation", "auto")
+        label = f"integrator {other.name}"
+        shadow = Shadow(label, Cause.TIME, plain.model, options | changed, COUNTERPART_COST, otherwise=found)
+        found = shadow
+    assert found is not None
+    return found
 
 
 def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
@@ -278,4 +287,5 @@ def _capped(plain: Result, shadow: Shadow, share: float) -> Shadow:
     else:
         allowed = relative * plain.stats["evaluations"] / integrator.evaluations_per_step
     allowed = max(MIN_STEPS, math.ceil(allowed))
-    return replace(shadow, max_steps=min(allowed, shadow.options["max_steps"]))
+    otherwise = _capped(plain, shadow.otherwise, share) if shadow.otherwise is not None else None
+    return replace(shadow, max_steps=min(allowed, shadow.options["max_steps"]), otherwise=otherwise)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant import __version__
+from pliant.diagnostics import JUDGED, WARNING, WRONG
 from pliant.results.recording import Recording
 from pliant.view.page.html import seconds, section, table, with_unit
 from pliant.view.svg import power_of_ten
@@ -44,6 +45,8 @@ AUDIT = {
         "rad",
     ),
     "coupling_order": ("Order of the slopes that the coupling of that beam counts.", ""),
+    "length_error": ("Largest error of places, from a run with tighter tolerances (accuracy).", "m"),
+    "angle_error": ("Largest error of attitudes, from a run with tighter tolerances (accuracy).", "rad"),
     "event_error": ("How far in time the located events may be from the true ones.", "s"),
 }
 STATS = {
@@ -90,14 +93,16 @@ class SettingInfo(Protocol):
 
 
 def accuracy_section(result: Recording, settings: Mapping[str, Any], infos: Mapping[str, SettingInfo]) -> str:
-    audit = [_audit_row(name, value) for name, value in result.audit.items()]
+    levels = {found.key: found.level for found in result.diagnostics}
+    audit = [_audit_row(name, value, levels) for name, value in result.audit.items()]
+    audit += [*_restitution_row(result), *_digits_row(result)]
     stats = [_named(name, value, STATS) for name, value in result.stats.items()]
     options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
     options += [[escape(name), escape(version)] for name, version in _versions()]
     given = [
         setting_row(name, value, infos.get(name)) for name, value in settings.items() if name not in result.settings
     ]
-    content = table(("check", "value", "what it says"), audit, (1,)) if audit else ""
+    content = table(("check", "value", "verdict", "what it says"), audit, (1,)) if audit else ""
     blocks = [("How it was run", options), ("What it took", stats)]
     cards = "".join(f"<div><h3>{title}</h3>{table(('', ''), rows, (1,))}</div>" for title, rows in blocks if rows)
     believed = section("Accuracy", f'{content}\n<div class="pairs">{cards}</div>')
@@ -130,11 +135,39 @@ def _versions() -> Iterator[tuple[str, str]]:
             yield name, metadata.version(name)
 
 
-def _audit_row(name: str, value: float) -> list[str]:
+def _restitution_row(result: Recording) -> Iterator[list[str]]:
+    """How far contacts bounced from what was asked of them."""
+    rows = result.contacts
+    asked, delivered = rows["restitution_requested"], rows["restitution_delivered"]
+    known = np.isfinite(asked) & np.isfinite(delivered)
+    if np.any(known):
+        value = float(np.max(np.abs(delivered[known] - asked[known])))
+        meaning = (
+            "Largest difference between the restitution that a contact delivered and the one asked for: laws keep it "
+            "in single, central impacts only."
+        )
+        yield ["<code>restitution</code>", with_unit(value, "", 2), "", escape(meaning)]
+
+
+def _digits_row(result: Recording) -> Iterator[list[str]]:
+    if result.trust is not None:
+        meaning = "The digits that are right were found by other runs: see Which digits are right."
+        yield ["<code>digits</code>", "certified", _verdict("good", "ok"), escape(meaning)]
+
+
+def _verdict(css: str, word: str) -> str:
+    return f'<strong class="{css}">{word}</strong>'
+
+
+VERDICTS = {WARNING: _verdict("warn", "warning"), WRONG: _verdict("bad", "wrong")}
+
+
+def _audit_row(name: str, value: float, levels: Mapping[str, str]) -> list[str]:
     meaning, unit = AUDIT.get(name, ("", ""))
+    verdict = VERDICTS.get(levels.get(name, ""), _verdict("good", "ok")) if name in JUDGED else ""
     if name.endswith("_residual") and 0 < value < 1:
         meaning += f" Here: about one part in {power_of_ten(int(np.floor(-np.log10(value))))}."
-    return [f"<code>{escape(name)}</code>", with_unit(float(value), unit, 2), escape(meaning)]
+    return [f"<code>{escape(name)}</code>", with_unit(float(value), unit, 2), verdict, escape(meaning)]
 
 
 def _named(name: str, value: Any, words: Mapping[str, tuple[str, str]]) -> list[str]:
