@@ -77,7 +77,8 @@ RUN_OPTIONS = {
         _family("integrator", "who advances time"),
         _family("closure", "how loops are closed"),
         RunOption("rtol", "relative tolerance of a step", 1e-8, low=1e-16, high=1.0),
-        RunOption("atol", "absolute tolerance of a step (lengths: times the model's size)", 1e-10, "rad"),
+        RunOption("atol", "absolute tolerance of a step (lengths: times the model's size); where it is not given and "
+                  "rtol is below its default, as much smaller as that", 1e-10, "rad"),
         RunOption("step", "fixed step instead of error control", unit="s", example=0.001, can_be_off=True),
         RunOption("max_step", "largest step", unit="s", example=0.01, can_be_off=True),
         RunOption("max_steps", "give up after so many steps", 10_000_000),
@@ -87,7 +88,14 @@ RUN_OPTIONS = {
         RunOption("memory", "what the run may keep in memory, as 2 GB; auto: half of what is free", "auto"),
     )
 }  # fmt: skip
+MIN_ATOL = 1e-15  # that follows rtol: rounding of an angle of about 1
 FILE_OPTIONS = tuple(name for name, option in RUN_OPTIONS.items() if option.is_for_files)
+
+
+def usual_atol(rtol: float) -> float:
+    """The absolute tolerance of a run that gives none: its default, or as much smaller as rtol is."""
+    share = min(1.0, rtol / RUN_OPTIONS["rtol"].default)
+    return max(share * float(RUN_OPTIONS["atol"].default), MIN_ATOL)
 
 
 def check_run(run: Mapping[str, Any]) -> None:
