@@ -94,8 +94,9 @@ FILE_OPTIONS = tuple(name for name, option in RUN_OPTIONS.items() if option.is_f
 
 def usual_atol(rtol: float) -> float:
     """The absolute tolerance of a run that gives none: its default, or as much smaller as rtol is."""
-    share = min(1.0, rtol / RUN_OPTIONS["rtol"].default)
-    return max(share * float(RUN_OPTIONS["atol"].default), MIN_ATOL)
+    share: float = min(1.0, rtol / RUN_OPTIONS["rtol"].default)
+    # without the last digits, which are rounding: 1e-13 for 1e-11
+    return float(f"{max(share * RUN_OPTIONS['atol'].default, MIN_ATOL):.12g}")
 
 
 def check_run(run: Mapping[str, Any]) -> None:

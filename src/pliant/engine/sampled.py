@@ -31,6 +31,7 @@ MIN_INTERVAL = 1e-6  # of a smooth piece: what is not smooth then is not smooth
 COMPARED = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # of an interval: where two splines are compared
 CHECKED = np.array([0.2764, 0.7236])  # of an interval: where the function is checked; no simple fractions: aliasing
 SAFETY = 2.0  # times the differences that are found
+NOISE = 8.0  # times rounding over the square of the interval: of second derivatives at the end of a spline
 NEIGHBOURS = 2  # of an interval that is halved: are halved, too
 BESIDE = 4.0 * np.finfo(float).eps  # of t: how far from a kink its two sides are looked at
 SAME_VALUE = 1e-10  # of the largest value: sides of a kink that is no jump
@@ -41,16 +42,16 @@ def sampled(
     start: float,
     end: float,
     *,
-    tolerance: float = 1e-8,
+    tolerance: float = 1e-7,
     kinks: float | Sequence[float] = (),
     repeats: bool = False,
 ) -> Table:
     """A function of time as a smooth table from start to end [s], constant before and after.
 
-    Value, rate and second derivative are as near to the function's as tolerance says, over the largest of each; what
-    was reached is in `errors` of the table. kinks: times at which the function jumps or has a corner, in itself or in
-    its derivatives; one that is not named is found and refused. repeats: the function goes on like this in every
-    period, but for what it gains in each."""
+    Value, rate and second derivative are as near to the function's as tolerance says, over the largest of each (the
+    value is nearer by far); what was reached is in `errors` of the table. kinks: times at which the function jumps or
+    has a corner, in itself or in its derivatives; one that is not named is found and refused. repeats: the function
+    goes on like this in every period, but for what it gains in each."""
     if not callable(function):
         raise ModelError(f"function: {quoted(function)} found; give a function of time, f(t) -> number")
     first, last = as_number(start, "start", unit="[s]"), as_number(end, "end", unit="[s]")
@@ -155,14 +156,15 @@ def _refine(pieces: list[_Piece], allowed: float) -> tuple[float, float, float]:
     while True:
         for piece in changed:
             piece.measure()
-        size, rate, second = (float(x) for x in np.max([piece.sizes for piece in pieces], axis=0))
+        size, rate, second = np.max([piece.sizes for piece in pieces], axis=0).tolist()
         # what hardly changes has rates that are rounding
         sizes = np.array([size, max(rate, size / span), max(second, size / span**2)])
         chosen = [_spread(np.any(SAFETY * piece.errors > allowed * sizes[:, None], axis=0)) for piece in pieces]
         changed = [piece for piece, which in zip(pieces, chosen, strict=True) if which.any()]
         if not changed:
-            value, rate, second = SAFETY * np.max([piece.errors.max(axis=1) for piece in pieces], axis=0)
-            return float(value), float(rate), float(second)
+            errors = [(SAFETY * piece.errors + _rounding(piece, sizes)).max(axis=1) for piece in pieces]
+            value, rate, second = np.max(errors, axis=0).tolist()
+            return value, rate, second
         for piece, which in zip(pieces, chosen, strict=True):
             if which.any():
                 _check_smooth(piece, which, sizes, allowed)
@@ -183,16 +185,30 @@ def _spread(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def _check_smooth(piece: _Piece, chosen: NDArray[np.bool_], sizes: Array, allowed: float) -> None:
     """A message where intervals have become so short that the function cannot be smooth there."""
     lengths = np.diff(piece.times[::2])
+    # intervals that are chosen for themselves, not for their neighbours
+    large = SAFETY * piece.errors > allowed * sizes[:, None]
+    needed = np.any(large, axis=0)
+    is_rounding = np.all(~large | (piece.errors < NOISE * _rounding(piece, sizes)), axis=0)
+    if np.all(is_rounding[needed]):
+        raise ModelError(
+            f"function: rounding of its values hides whether its derivatives are known to {allowed:g} of their "
+            "largest; give a larger tolerance"
+        )
     if lengths[chosen].min() > MIN_INTERVAL * (piece.times[-1] - piece.times[0]):
         return
-    k = int(np.flatnonzero(chosen)[np.argmin(lengths[chosen])])
-    worst = int(np.argmax(piece.errors[:, k] / sizes))
-    what = ("value", "rate", "second derivative")[worst]
+    worst, k = np.unravel_index(np.argmax(piece.errors / sizes[:, None]), piece.errors.shape)
+    what = ("value", "rate", "second derivative")[int(worst)]
     raise ModelError(
         f"function: near t = {piece.times[2 * k + 1]:.6g} s its {what} is not smooth to {allowed:g} of its largest; if "
-        "it jumps or has a corner there, name that time in kinks; else give a larger tolerance (second derivatives "
-        "show the rounding of values)"
+        "it jumps or has a corner there, name that time in kinks; else give a larger tolerance"
     )
+
+
+def _rounding(piece: _Piece, sizes: Array) -> Array:
+    """What rounding of t and of values makes of the value, its rate and second derivative, per interval."""
+    of_value = np.finfo(float).eps * (sizes[0] + sizes[1] * np.abs(piece.times[2::2]))
+    h = 0.5 * np.diff(piece.times[::2])
+    return np.array([of_value, of_value / h, of_value / h**2])
 
 
 def _value(function: Callable[[float], float], t: float) -> float:
