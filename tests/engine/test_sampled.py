@@ -112,11 +112,14 @@ def raises(t):
 
 
 WRONG = {
-    "corner": (lambda t: abs(t - 0.3), "near t = 0.(300|299)\\d* s its rate is not smooth.*name that time in kinks"),
-    "jump": (lambda t: float(t > 0.7), "near t = 0.(700|699)\\d* s its .* is not smooth"),
+    "corner": (
+        lambda t: abs(t - 0.3),
+        "near t = 0.3\\d* s its second derivative is not smooth.*name that time in kinks",
+    ),
+    "jump": (lambda t: float(t > 0.7), "near t = 0.7\\d* s its second derivative is not smooth"),
     "acceleration": (
         lambda t: max(0.0, t - 0.4) ** 2,
-        "near t = 0.(400|399)\\d* s its second derivative is not smooth",
+        "near t = 0.4\\d* s its second derivative is not smooth",
     ),
     "root": (math.sqrt, "is not smooth"),
     "nan": (lambda t: math.nan if t > 0.5 else 0.0, "it returned nan; return a finite number"),
