@@ -25,7 +25,6 @@ from pliant.queries.frames import (
     jacobian as jacobian,
     jacobian_rate as jacobian_rate,
     frame_placement as frame_placement,
-    Placement as Placement,
     frame_velocity as frame_velocity,
 )
 from pliant.queries.space_robots import (

@@ -338,6 +338,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Prepared.momentum_drift": lambda ready: {"q": np.zeros((2, 2)), "v": np.zeros((2, 2))},
     "Prepared.mass_centres": lambda ready: {"q": np.zeros((2, 2))},
     "Prepared.placements": lambda ready: {"q": np.zeros((2, 2))},
+    "Prepared.frame_placements": lambda ready: {"q": np.zeros((2, 2)), "frames": [0]},
     "Prepared.start_phase": lambda ready: {"y": ready.run.memory.y.copy()},
     "Prepared.outputs": lambda ready: recorded(ready),
     "Prepared.check_friction": lambda ready: recorded(ready),

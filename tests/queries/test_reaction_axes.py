@@ -111,5 +111,4 @@ def test_a_placement_has_names_and_unpacks_as_ever():
     R, p = placement
     assert placement.R is R is placement[0]
     assert placement.p is p is placement[1]
-    assert isinstance(placement, pliant.Placement)
     assert repr(placement).startswith("Placement(R=")

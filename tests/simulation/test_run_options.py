@@ -222,7 +222,8 @@ def test_a_run_says_which_atol_ruled(tmp_path):
     result = pliant.simulate(pendulum(), 0.1, rtol=1e-11)
     assert result.settings["atol"] == 1e-13
     result.report(tmp_path / "report.html")
-    assert "1e-13" in (tmp_path / "report.html").read_text().partition("absolute tolerance")[2][:100]
+    said = (tmp_path / "report.html").read_text(encoding="utf-8").partition("absolute tolerance")[2][:100]
+    assert "10\u207b\u00b9\u00b3 rad" in said
 
 
 def test_cases_whose_atol_is_the_usual_one_do_not_say_it():
