@@ -162,6 +162,7 @@ from pliant.mechanisms.assembly import assemble as assemble, mobility as mobilit
 from pliant.mechanisms.motion import closed_motion as closed_motion, motor_forces as motor_forces
 from pliant.model.signals import (
     Constant as Constant,
+    Linear as Linear,
     Step as Step,
     Ramp as Ramp,
     Cycloid as Cycloid,
@@ -173,6 +174,7 @@ from pliant.model.signals import (
     Product as Product,
     delayed as delayed,
 )
+from pliant.engine.sampled import sampled as sampled
 from pliant.model.input_shaping import input_shaper as input_shaper, InputShaper as InputShaper
 from pliant.io.toml import load_model as load_model, save_model as save_model
 

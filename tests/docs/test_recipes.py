@@ -282,9 +282,9 @@ assert result.audit["energy_residual"] < 1e-10
 def test_a_signal_kind(package):
     package.before("model/signals.py", "SIGNAL_KINDS = (", sketch("class Decay(_Algebra)"))
     package.replace("model/signals.py", "SIGNAL_KINDS = (Constant, ", "SIGNAL_KINDS = (Constant, Decay, ")
-    package.replace("model/signals.py", "    Constant | Step |", "    Constant | Decay | Step |")
+    package.replace("model/signals.py", "    Constant | Linear |", "    Constant | Decay | Linear |")
     package.replace(
-        "system/tables.py", "    CONSTANT = 0  # a\n", "    CONSTANT = 0  # a\n    DECAY = 10  # a exp(-b t)\n"
+        "system/tables.py", "    CONSTANT = 0  # a\n", "    CONSTANT = 0  # a\n    DECAY = 11  # a exp(-b t)\n"
     )
     package.before("system/signal_rows.py", "if isinstance(signal, Constant):", sketch("isinstance(signal, Decay)"), 8)
     package.replace("system/signal_rows.py", "Constant,", "Constant, Decay,")

@@ -6,7 +6,20 @@ from scipy.integrate import quad
 from scipy.linalg import expm
 
 import pliant
-from pliant import Chirp, Constant, Cycloid, ModelError, Ramp, Sine, SpeedChange, Step, Table, delayed, input_shaper
+from pliant import (
+    Chirp,
+    Constant,
+    Cycloid,
+    Linear,
+    ModelError,
+    Ramp,
+    Sine,
+    SpeedChange,
+    Step,
+    Table,
+    delayed,
+    input_shaper,
+)
 from pliant.model.signals import SIGNAL_KINDS
 
 OMEGA, ZETA = 7.0, 0.03
@@ -80,6 +93,7 @@ def test_a_shaper_of_several_modes_serves_each_of_them():
 
 SIGNALS = {
     "constant": Constant(2.0),
+    "linear": Linear(2.0, 0.5),
     "step": Step(0.3, 2.0, 1.0),
     "ramp": Ramp(0.2, 0.7, 3.0),
     "cycloid": Cycloid(0.2, 0.7, 3.0),
@@ -87,6 +101,10 @@ SIGNALS = {
     "sine": Sine(1.5, 4.0, 0.3, 0.1),
     "chirp": Chirp(0.9, 20.0, 1.0, 3.0, 0.1),
     "table": Table((0.1, 0.4, 0.6, 0.9), (0.0, 1.0, -1.0, 2.0), ends="clamped"),
+    "table with kinks": Table(
+        (0.1, 0.4, 0.5, 0.7, 0.9), (0, 0.09, 0.16, 0.28, 0.32), kinks=(0.5,)
+    ),  # (t - 0.1)^2, 0.32 - (0.9 - t)^2
+    "table that repeats": Table((0.1, 0.2, 0.3, 0.4), (0, 1, 3, 4), "periodic", True, True, advance=4.0),
     "sum of products": 2.0 * Sine(omega=3.0) * Cycloid(0.2, 0.7) + 0.5,
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -291,6 +292,8 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     **{law.__name__: lambda ready, law=law: law_numbers(law) for law in (*NORMAL_LAWS, *FRICTION_LAWS)},
     "Loop": lambda ready: {"kind": "revolute", "first": "lower", "second": "world"},
     "Constant": lambda ready: {"value": 1.0},
+    "Linear": lambda ready: {"rate": 1.0},
+    "sampled": lambda ready: {"function": math.sin, "start": 0.0, "end": 1.0},
     "Step": lambda ready: {"time": 1.0},
     "Ramp": lambda ready: {"start": 0.0, "end": 1.0},
     "Cycloid": lambda ready: {"start": 0.0, "end": 1.0},
@@ -335,6 +338,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Prepared.momentum_drift": lambda ready: {"q": np.zeros((2, 2)), "v": np.zeros((2, 2))},
     "Prepared.mass_centres": lambda ready: {"q": np.zeros((2, 2))},
     "Prepared.placements": lambda ready: {"q": np.zeros((2, 2))},
+    "Prepared.frame_placements": lambda ready: {"q": np.zeros((2, 2)), "frames": [0]},
     "Prepared.start_phase": lambda ready: {"y": ready.run.memory.y.copy()},
     "Prepared.outputs": lambda ready: recorded(ready),
     "Prepared.check_friction": lambda ready: recorded(ready),

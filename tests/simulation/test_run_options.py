@@ -2,18 +2,23 @@
 
 import dataclasses
 import inspect
+import itertools
+import math
 import pickle
 import re
 import shutil
 
 import jsonschema
+import numpy as np
 import pytest
+from scipy.special import ellipk
 
 import pliant
 from paths import EXAMPLES
 from pliant import Body, GeneralisedAlpha, Joint, Model, ModelError, Radau, Rod
+from pliant.cases.case import all_cases
 from pliant.command.job import RUN_SETTINGS, prepare_job
-from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS
+from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS, usual_atol
 from pliant.io.toml import load_model, save_model, schema
 from pliant.methods import PARAMETERS
 from pliant.simulation.options import check_options, with_values
@@ -181,3 +186,46 @@ def test_a_sidecar_says_how_its_robot_is_run(tmp_path):
     (tmp_path / "lifter.toml").write_text('robot = "lifter.urdf"\n[run]\nduration = 0.5\nrtol = 1e-5\n')
     model = pliant.load(tmp_path / "lifter.toml")
     assert (model.duration, model.run) == (0.5, {"rtol": 1e-5})
+
+
+# --- tolerances ------------------------------------------------------------------------------------------------------
+
+
+def pendulum():
+    """Point mass, 1 m, from the horizontal: after a period it is back where it began."""
+    body = pliant.Body("bob", 1.0, com=(1.0, 0.0, 0.0))
+    return pliant.Model("pendulum", [body], [pliant.Joint("hinge", "revolute", "bob")], gravity=(0, -9.81, 0))
+
+
+def test_the_error_of_a_smooth_run_falls_with_rtol_alone():
+    """Period 4 K(sin(45 deg)) sqrt(l/g) of a swing of 90 degrees to both sides."""
+    period = 4.0 * ellipk(0.5) / math.sqrt(9.81)
+    tolerances = [1e-4, 1e-6, 1e-8, 1e-10, 1e-12]
+    errors = [np.abs(pliant.simulate(pendulum(), period, rtol=rtol).q[-1, 0]) for rtol in tolerances]
+    # the error after some steps is a few times that of one, and rounding of 1e-14 is reached last
+    assert all(error < 100.0 * rtol for error, rtol in zip(errors, tolerances, strict=True))
+    assert errors[-1] < 1e-11
+    assert all(later < 0.2 * before for before, later in itertools.pairwise(errors))
+
+
+def test_atol_follows_rtol_where_it_is_not_given():
+    ruled = lambda **options: check_options(arm(), duration=1.0, **options)["atol"]  # noqa: E731
+    assert [ruled(rtol=rtol) for rtol in (1e-3, 1e-8, 1e-10, 3e-11, 1e-13)] == [1e-10, 1e-10, 1e-12, 3e-13, 1e-15]
+    assert ruled(rtol=1e-15) == 1e-15  # rounding
+    assert ruled() == RUN_OPTIONS["atol"].default
+    assert ruled(rtol=1e-12, atol=1e-10) == 1e-10
+    assert check_options(arm(run={"atol": 1e-9}), duration=1.0, rtol=1e-12)["atol"] == 1e-9
+    assert check_options(arm(run={"rtol": 1e-12}), duration=1.0)["atol"] == 1e-14
+
+
+def test_a_run_says_which_atol_ruled(tmp_path):
+    result = pliant.simulate(pendulum(), 0.1, rtol=1e-11)
+    assert result.settings["atol"] == 1e-13
+    result.report(tmp_path / "report.html")
+    said = (tmp_path / "report.html").read_text(encoding="utf-8").partition("absolute tolerance")[2][:100]
+    assert "10\u207b\u00b9\u00b3 rad" in said
+
+
+def test_cases_whose_atol_is_the_usual_one_do_not_say_it():
+    for case in all_cases().values():
+        assert case.run.get("atol") is None or case.run["atol"] != usual_atol(case.run["rtol"]), case.name

@@ -245,13 +245,6 @@ def test_smooth_motion_has_its_rate_where_its_table_ends():
     assert found.v[[0, -1], 0] == pytest.approx([1.0, -1.0], abs=1e-9)
 
 
-def test_motion_that_repeats_must_rest_where_it_begins_anew():
-    t = np.linspace(0.0, 1.0, 101)
-    motion = Table(tuple(t), tuple(t * (1.0 - t)), smooth=True, repeats=True)
-    with pytest.raises(ModelError, match="the rate would jump"):
-        pliant.simulate(pendulum(motion=motion), 1.0)
-
-
 def test_a_fast_oscillator_may_be_given_a_long_duration():
     slide = Joint("slide", "prismatic", "cart", axis=(1, 0, 0), q0=1e-3, stiffness=1e10)
     model = Model("fast", (Body("cart", 1.0),), (slide,), gravity=(0, 0, 0))

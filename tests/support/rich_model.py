@@ -6,7 +6,7 @@ from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
 from pliant.model.normal_laws import Hertz
-from pliant.model.signals import Chirp, Constant, Cycloid, Ramp, Sine, Step, Sum, Table
+from pliant.model.signals import Chirp, Constant, Cycloid, Linear, Ramp, Sine, Step, Sum, Table
 
 SOLID = (0.1, 0.2, 0.25)
 LUGRE = Friction("lugre", 0.1, mu_s=0.2, v_s=0.01, sigma0=1e4, sigma1=30.0, load=2.0)
@@ -14,12 +14,16 @@ LUGRE = Friction("lugre", 0.1, mu_s=0.2, v_s=0.01, sigma0=1e4, sigma1=30.0, load
 
 def rich():
     """One of everything a model file may hold."""
+    tables = (
+        Table(range(7), (0, 1, 3, 2, 4, 5, 7), "periodic", True, True, 5, advance=7.0),
+        Table((0, 0.1, 0.1, 2), (0, 1, 2, 3), kinks=(0.1,), errors=(1e-9, 1e-8, 1e-7)),
+    )
     signals = (
         Step(1.0, 2.0, 0.5),
         Ramp(0.0, 1.0),
         Chirp(3.0, 20.0, amplitude=0.1),
         Table((0, 1, 2.5), (0, 0.1, 1 / 3), "natural"),
-        Sum((Constant(1.0), 0.3 * Sine(omega=2.0, phase=0.1))),
+        Sum((Constant(1.0), 0.3 * Sine(omega=2.0, phase=0.1), Linear(0.1, 1 / 3), *tables)),
     )
     joints = (
         Joint("turn", "revolute", "b1", "b0", (0, 1, 1), q0=0.1, v0=-1.0, stiffness=3.0, rest=0.2, damping=0.1),
@@ -63,7 +67,7 @@ def rich():
             ),
         ),
         crossings=(Crossing("low", "mount.z", -0.5, "falling", "stop"), Crossing("still", "turn.rate")),
-        outputs=(Output("path", "mount", "position"), Output("bearing", "ball", "reaction")),
+        outputs=(Output("path", "mount", "position"), Output("bearing", "ball", "reaction", "world")),
         controllers=(Controller("law", 0.01, ("turn", "ball"), "control.py:law"),),
         duration=12.5,
     )

@@ -114,5 +114,5 @@ CASE = Case(
     },
     unused=unused_keys,
     panels=panels,
-    run={"rtol": 1e-10, "atol": 1e-12},
+    run={"rtol": 1e-10},
 )

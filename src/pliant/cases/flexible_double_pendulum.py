@@ -110,5 +110,5 @@ CASE = Case(
         "tip_y_end": Figure("its height", "m"),
     },
     panels=panels,
-    run={"rtol": 1e-9, "atol": 1e-11},
+    run={"rtol": 1e-9},
 )

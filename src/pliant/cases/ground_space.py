@@ -130,5 +130,5 @@ CASE = Case(
         "drive_work": Figure("work of all drives", "J"),
     },
     panels=panels,
-    run={"rtol": 1e-10, "atol": 1e-12},
+    run={"rtol": 1e-10},
 )

@@ -118,5 +118,5 @@ CASE = Case(
     figures=figures,
     figure_table=FIGURES,
     panels=panels,
-    run={"rtol": 1e-10, "atol": 1e-12},
+    run={"rtol": 1e-10},
 )

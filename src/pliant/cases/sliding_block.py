@@ -111,5 +111,5 @@ CASE = Case(
     },
     unused=unused_keys,
     panels=panels,
-    run={"rtol": 1e-9, "atol": 1e-11},
+    run={"rtol": 1e-9},
 )

@@ -148,5 +148,5 @@ CASE = Case(
         "motor_work": Figure("work of the joint torques", "J"),
     },
     panels=panels,
-    run={"rtol": 1e-13, "atol": 1e-15},
+    run={"rtol": 1e-13},
 )

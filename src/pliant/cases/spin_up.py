@@ -216,7 +216,7 @@ CASE = Case(
         "lag_frequency_2": Figure("second", "rad/s", 27.638, 1e-3, SOURCE),
     },
     panels=panels,
-    run={"rtol": 1e-9, "atol": 1e-11},
+    run={"rtol": 1e-9},
     variants=variants,
     compare_variants=compare_variants,
     summarise_run=summarise_run,

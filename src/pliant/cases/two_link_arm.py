@@ -99,5 +99,5 @@ CASE = Case(
         "load_work": Figure("work of both forces", "J"),
     },
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

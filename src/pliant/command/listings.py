@@ -20,7 +20,7 @@ def print_case(name: str) -> None:
     """The keys of a case and the figures that it reports."""
     from pliant.command.job import RUN_SETTINGS
     from pliant.command.loading import find_case
-    from pliant.engine.run_options import RUN_OPTIONS
+    from pliant.engine.run_options import RUN_OPTIONS, usual_atol
 
     case = find_case(name)
     if case is None:
@@ -32,7 +32,11 @@ def print_case(name: str) -> None:
     duration = case.build(case.resolve({})).duration
     defaults = {key: row.default or "off" for key, row in RUN_SETTINGS.items()}
     defaults |= {name: option.shown_default for name, option in RUN_OPTIONS.items()}
-    defaults |= {"duration": duration, **case.run}
+    defaults |= {
+        "duration": duration,
+        "atol": usual_atol(case.run.get("rtol", RUN_OPTIONS["rtol"].default)),
+        **case.run,
+    }
     rows = [_setting_row(key, row, defaults[key]) for key, row in RUN_SETTINGS.items()]
     print_table(("option of the run", "default", "unit", "what"), rows)
     figures = [(key, row.unit, short(row.expected), row.help) for key, row in case.figure_table.items()]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pliant.engine.arguments import (
     FLOAT,
     as_flag,
+    as_index,
     as_model,
     as_name,
     as_names,
@@ -323,14 +324,20 @@ class Prepared:
         """World attitude (rows, n, 3, 3) and position (rows, n, 3) of the bodies and frames named; else of all bodies.
 
         Of a beam's section: name a frame there."""
+        names = [link.body.name for link in self.model.links] if of is None else as_names(of, "of")
+        return self.frame_placements(q, [self.frame_row(name) for name in names])
+
+    def frame_placements(self, q: Array, frames: Sequence[int]) -> tuple[Array, Array]:
+        """The same of rows of system.frames, named or not."""
         from pliant.kernels import _jit, outputs
 
-        names = [link.body.name for link in self.model.links] if of is None else as_names(of, "of")
-        found = [self.frame_row(name) for name in names]
         n = len(self.system.frames)
+        if not isinstance(frames, (list, tuple)):
+            raise ModelError(f"frames: {quoted(frames)} found; give a list of rows")
+        frames = [as_index(frame, n, "frames") for frame in frames]
         out = self._rows(_jit.entry(outputs.placements), q, None, 12 * n)
-        each = out.reshape(len(out), n, 12)[:, found]
-        return each[..., :9].reshape(len(out), len(found), 3, 3), each[..., 9:]
+        each = out.reshape(len(out), n, 12)[:, frames]
+        return each[..., :9].reshape(len(out), len(frames), 3, 3), each[..., 9:]
 
     def frame_row(self, name: str) -> int:
         """Row of a frame by its name or its body's, or a message."""

@@ -98,7 +98,8 @@ RUN_OPTIONS = {
         _family("integrator", "who advances time"),
         _family("closure", "how loops are closed"),
         RunOption("rtol", "relative tolerance of a step", 1e-8, low=1e-16, high=1.0),
-        RunOption("atol", "absolute tolerance of a step (lengths: times the model's size)", 1e-10, "rad"),
+        RunOption("atol", "absolute tolerance of a step (lengths: times the model's size); where it is not given and "
+                  "rtol is below its default, as much smaller as that", 1e-10, "rad"),
         RunOption("accuracy", "of the motion itself, in place of rtol and atol: 1 mm, 0.01 deg, or a number, part of "
                   "the model's size and of a radian", example="1 mm", can_be_off=True, takes_units=True),
         RunOption("step", "fixed step instead of error control", unit="s", example=0.001, can_be_off=True),
@@ -111,7 +112,15 @@ RUN_OPTIONS = {
                   takes_units=True),
     )
 }  # fmt: skip
+MIN_ATOL = 1e-15  # that follows rtol: rounding of an angle of about 1
 FILE_OPTIONS = tuple(name for name, option in RUN_OPTIONS.items() if option.is_for_files)
+
+
+def usual_atol(rtol: float) -> float:
+    """The absolute tolerance of a run that gives none: its default, or as much smaller as rtol is."""
+    share: float = min(1.0, rtol / RUN_OPTIONS["rtol"].default)
+    # without the last digits, which are rounding: 1e-13 for 1e-11
+    return float(f"{max(share * RUN_OPTIONS['atol'].default, MIN_ATOL):.12g}")
 
 
 def check_run(run: Mapping[str, Any]) -> None:

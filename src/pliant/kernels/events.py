@@ -9,7 +9,7 @@ from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, 
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick_or_slip import remain_margin
-from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate
+from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate, scalar_part
 from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
@@ -182,7 +182,8 @@ def probe_forces(system, work, t, y, ydot, out):
 
 @kernel(EVENTS)
 def event_functions(system, work, t, y, ydot, g, gdot):
-    """Value and rate of every event function; of a limit or a flank positive beyond it."""
+    """Value and rate of every event function; of a limit or a flank positive beyond it, of the rotation that stretches
+    a spring w of its quaternion, whose zero is pi."""
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
     later = 0.0
@@ -199,6 +200,9 @@ def event_functions(system, work, t, y, ydot, g, gdot):
             transmission = system.transmissions[event.transmission]
             g[k] = flank_depth(system, transmission, event.component, q)
             gdot[k] = event.component * twist_rate(system, transmission, v)
+        elif event.ball_spring >= 0:
+            i = scalar_part(system.bodies[event.ball_spring])
+            g[k], gdot[k] = q[i], work.qdot[i]
         elif event.contact >= 0:
             g[k], gdot[k] = contact_event(system, work, event.contact, event.measure)
         elif event.joint_friction >= 0:
@@ -260,8 +264,9 @@ def switch_joint_friction(system, work, v, k, kind, direction):
 
 @kernel(SWITCH)
 def switch(system, work, t, y, fired):
-    """New phase after events: stops, flanks and contacts go on and off, friction changes its branch; hard limits and
-    stopping crossings end the run. y is where the event kernel was last called."""
+    """New phase after events: stops, flanks and contacts go on and off, friction changes its branch, rotations that
+    stretch a spring pass pi; hard limits and stopping crossings end the run. y is where the event kernel was called
+    last."""
     outcome = OK
     first = system.world[0].n_q
     for k in range(len(system.events)):
@@ -276,6 +281,9 @@ def switch(system, work, t, y, fired):
         elif event.transmission >= 0:
             flank = system.transmissions[event.transmission].phase + (1 if event.component > 0 else 0)
             work.phase[flank].is_active = fired[k] > 0
+            outcome = SWITCHED
+        elif event.ball_spring >= 0:
+            work.phase[system.bodies[event.ball_spring].ball_phase].sense = 1.0 if fired[k] > 0 else -1.0
             outcome = SWITCHED
         elif event.contact >= 0:
             switch_contact(system, work, y, event.contact, event.measure, fired[k])

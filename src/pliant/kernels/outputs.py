@@ -27,6 +27,8 @@ call_state = STATE.call
 call_acceleration = ACCELERATION.call
 call_derivative = DERIVATIVE.call
 
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
 
 @kernel
 def put_motion(system, work, k, out):
@@ -84,7 +86,7 @@ def joint_force(system, work, q, v, quantity, j):
         return 0.0
     body = system.bodies[system.dofs[j].body]
     if body.has_ball_spring:
-        force, moment = ball_spring(system, body, q)
+        force, moment = ball_spring(system, work, body, q)
         k = j - body.v
         if body.kind == JointKind.SPHERICAL:
             k += 3
@@ -115,8 +117,9 @@ def fill_output(system, work, q, v, output, out):
     elif kind == Quantity.ACCELERATION:
         put(out[c:], frame_acceleration(system, work, i)[0])
     elif kind == Quantity.REACTION:
-        for k in range(6):
-            out[c + k] = work.reaction[i, k]
+        R = mat(work.bodies[i].R_WB) if output.in_world else IDENTITY
+        put(out[c:], mul(R, vec(work.reaction[i])))
+        put(out[c + 3 :], mul(R, vec(work.reaction[i, 3:])))
     elif kind == Quantity.CONTACT:
         for k in range(output.count // 4):
             fill_contact(system, work, i + k, out[c + 4 * k :])
@@ -124,7 +127,7 @@ def fill_output(system, work, q, v, output, out):
         for k in range(output.count):
             out[c + k] = measure(system, work, i + k)[0]
     elif kind == Quantity.LOOP:
-        R, _ = frame_placement(system, work, system.loops[i].second)
+        R = IDENTITY if output.in_world else frame_placement(system, work, system.loops[i].second)[0]
         force, couple, _ = loop_wrench(work, system.loops[i])
         put(out[c:], mul_t(R, force))
         put(out[c + 3 :], mul_t(R, couple))

@@ -389,6 +389,9 @@ class OperatingPoint:
         if event.transmission >= 0:
             joint = self.model.velocities[int(system.transmissions[event.transmission].link)]
             return f"joint {joint!r} is just at a flank of its backlash"
+        if event.ball_spring >= 0:
+            joint = self.model.links[event.ball_spring].joint.name
+            return f"joint {joint!r} is rotated by pi, where the moment of its spring changes its sign"
         if event.contact >= 0:
             contact, point = packed.contact_names[event.contact]
             return f"point {point!r} of contact {contact!r} is just on its plane, or about to slip"

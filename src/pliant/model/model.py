@@ -112,7 +112,7 @@ class Output:
     """A quantity recorded under its name.
 
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or angular_velocity of a frame;
-    joint: reaction (force and moment by the parent on the child, child axes), or the force (moment) of its spring,
+    joint: reaction (force and moment by the parent on the child, at its origin), or the force (moment) of its spring,
     motor, drive, damper, limit or friction, or of the transmission of a flexible joint on its link;
     contact: contact (per point normal force, then tangential force in world axes) or gap (per point);
     beam: section (forces and moments in the section at a frame, section axes), strain, or stress of the outer fibre."""
@@ -120,6 +120,11 @@ class Output:
     name: Name  # under which it is recorded
     of: str  # a frame, a body, a joint or a contact
     quantity: Recorded  # what is recorded
+    axes: Literal["child", "world"] = "child"  # of a reaction: of the child (of a loop its second frame), or the world
+
+    def __post_init__(self) -> None:
+        if self.axes != "child" and self.quantity != "reaction":
+            raise ValueError(f"axes has no effect on {self.quantity}, only on a reaction; leave it out")
 
     @property
     def is_in_beam(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import pydantic
@@ -12,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from pliant.errors import ModelError
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import Angle, Many, Number, Numbers, argument_of, described, worded
+from pliant.model.quantities import Angle, Many, Number, Numbers, Vector, argument_of, described, worded
 
 
 class _Algebra:
@@ -39,6 +40,8 @@ class _Algebra:
 
 
 SAME = 1e-9  # of the largest value: ends of a table that repeats
+MIN_QUINTIC = 6  # values of a spline of degree 5
+SHOWN = 8  # numbers of a table that its text shows
 
 
 @described
@@ -47,6 +50,15 @@ class Constant(_Algebra):
 
     value: Number  # at all times
     kind: Literal["constant"] = "constant"  # of signal
+
+
+@described
+class Linear(_Algebra):
+    """offset + rate t: constant speed, for ever."""
+
+    rate: Number  # per second
+    offset: Number = 0.0  # value at t = 0
+    kind: Literal["linear"] = "linear"  # of signal
 
 
 @described
@@ -89,9 +101,10 @@ class Cycloid(_Algebra):
 
 @described
 class SpeedChange(_Algebra):
-    """The rate goes from `before` to `after` like a cycloid: spin-up of a hub. Before and after, the rate is constant.
+    """The integral of a cycloid: the rate goes from `before` to `after` as Cycloid does, and is constant elsewhere.
 
-    The value at `start` is `offset`."""
+    The angle of a hub that spins up from rest to omega within T: SpeedChange(0, T, after=omega), which is
+    omega (t - T/2) from T on. The value at `start` is `offset`."""
 
     start: Number  # [s]
     end: Number  # [s]
@@ -135,34 +148,48 @@ class Chirp(_Algebra):
 
 @described
 class Table(_Algebra):
-    """Values at given times, joined by a cubic spline (two continuous derivatives); constant before and after.
+    """Values at given times, joined by a spline of degree 3 (two continuous derivatives) or 5 (four); before and after
+    it is constant.
 
-    ends: "not-a-knot" (default), "natural" (no curvature) or "clamped" (no slope) at both ends. smooth: the table is so
-    fine that steps may pass its times; else each step ends at the next of them. repeats: it begins anew where it ends,
-    for ever."""
+    ends: "not-a-knot" (default), "natural" (no curvature), "clamped" (no slope; of degree 5: nor curvature) at both
+    ends, or "periodic" (as smooth from the end to the beginning as elsewhere). smooth: the table is so fine that steps
+    may pass its times; else each step ends at the next of them. repeats: it begins anew where it ends, for ever; each
+    period goes on `advance` above the one before. kinks: of its times, those with a corner; where it jumps the time
+    stands twice."""
 
     times: Annotated[Numbers, Field(min_length=2)]  # [s]
     values: Annotated[Numbers, Field(min_length=2)]  # one per time
-    ends: Literal["not-a-knot", "natural", "clamped"] = "not-a-knot"  # of the spline
+    ends: Literal["not-a-knot", "natural", "clamped", "periodic"] = "not-a-knot"  # of the spline
     smooth: bool = False  # steps need not end at its times
     repeats: bool = False  # begins anew where it ends
+    degree: Literal[3, 5] = 3  # of the spline
+    kinks: Numbers = ()  # times at which it has a corner, or jumps
+    advance: Angle = 0.0  # of a table that repeats, per period: of a crank "360 deg"
+    errors: Vector | None = None  # largest of value, rate and second derivative against what was sampled; only said
     kind: Literal["table"] = "table"  # of signal
 
     def __post_init__(self) -> None:
-        if len(self.times) != len(self.values):
-            raise ValueError(f"{len(self.times)} times but {len(self.values)} values; give one value per time")
-        for before, after in zip(self.times, self.times[1:], strict=False):
-            if after <= before:
-                raise ValueError(f"times must increase, but {after} follows {before}; sort them and drop doubles")
-        if self.repeats:
-            jump, size = abs(self.values[-1] - self.values[0]), max(map(abs, self.values))
-            if jump > SAME * size:
-                raise ValueError(
-                    f"the table repeats, but ends with {self.values[-1]:g} where it begins with {self.values[0]:g}; "
-                    "give the first value again as the last"
-                )
-            if not self.smooth:
-                raise ValueError("a table that repeats must be fine enough for smooth = true; say so")
+        for problem in table_problems(self):
+            raise ValueError(problem)
+
+    def __repr__(self) -> str:
+        """Long tables by their sizes and ends."""
+        parts = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, tuple) and len(value) > SHOWN:
+                parts.append(f"{field.name}=({value[0]:g}, .., {value[-1]:g}; {len(value)} numbers)")
+            elif value != field.default:
+                parts.append(f"{field.name}={value!r}")
+        return f"Table({', '.join(parts)})"
+
+    @property
+    def pieces(self) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]:
+        """Times and values between kinks; the whole table, if there are none."""
+        corners = set(self.kinks)
+        cuts = [0, *(k for k, time in enumerate(self.times) if time in corners), len(self.times) - 1]
+        pairs = [(a, b + 1) for a, b in itertools.pairwise(cuts) if self.times[a] < self.times[b]]
+        return tuple((self.times[a:b], self.values[a:b]) for a, b in pairs)
 
 
 @described
@@ -181,6 +208,55 @@ class Product(_Algebra):
     kind: Literal["product"] = "product"  # of signal
 
 
+def table_problems(table: Table) -> Iterator[str]:
+    """What does not go together in a table."""
+    times, values = table.times, table.values
+    if len(times) != len(values):
+        yield f"{len(times)} times but {len(values)} values; give one value per time"
+        return
+    for k, (before, after) in enumerate(itertools.pairwise(times)):
+        is_jump = after == before and after in table.kinks and k > 0 and times[k - 1] < before
+        if after <= before and not is_jump:
+            yield (
+                f"times must increase, but {after} follows {before}; sort them and drop doubles (a time at which the "
+                "table jumps may stand twice, if kinks name it)"
+            )
+            return
+    for kink in table.kinks:
+        if kink not in times[1:-1]:
+            yield f"kinks: {kink} is none of the times between the first and the last; give one of them"
+    if table.repeats:
+        yield from _period_problems(table)
+    elif table.ends == "periodic" or table.advance:
+        key = 'ends = "periodic"' if table.ends == "periodic" else "advance"
+        yield f"{key} has a meaning only for a table that repeats; say repeats = true, or leave it out"
+    yield from _degree_problems(table)
+
+
+def _period_problems(table: Table) -> Iterator[str]:
+    gain, size = table.values[-1] - table.values[0], max(map(abs, table.values))
+    if abs(gain - table.advance) > SAME * size:
+        last = f"{table.values[0]:g} + {table.advance:g}" if table.advance else "the first value"
+        yield (
+            f"the table repeats, but ends with {table.values[-1]:g} where it begins with {table.values[0]:g}; "
+            f"give {last} again as the last, or advance = {gain:.17g}, by which each period goes on from the one before"
+        )
+    if not table.smooth:
+        yield "a table that repeats must be fine enough for smooth = true; say so"
+    if table.kinks:
+        yield "a table that repeats has no kinks, because steps pass where it begins anew; leave out one of the two"
+
+
+def _degree_problems(table: Table) -> Iterator[str]:
+    if table.degree == 3:
+        return
+    if table.ends == "natural":
+        yield 'ends = "natural" goes with degree = 3 only; give "not-a-knot" or "clamped"'
+    shortest = min(len(times) for times, _ in table.pieces)
+    if shortest < MIN_QUINTIC:
+        yield f"degree = 5 needs {MIN_QUINTIC} values between kinks, but {shortest} found; give more, or degree = 3"
+
+
 def _sum(*terms: Any) -> Sum:
     return Sum(terms=terms)
 
@@ -194,7 +270,7 @@ def _check_order(start: float, end: float) -> None:
         raise ValueError(f"end {end} s is not after start {start} s; give an end later than the start")
 
 
-SIGNAL_KINDS = (Constant, Step, Ramp, Cycloid, SpeedChange, Sine, Chirp, Table, Sum, Product)
+SIGNAL_KINDS = (Constant, Linear, Step, Ramp, Cycloid, SpeedChange, Sine, Chirp, Table, Sum, Product)
 
 
 def _as_signal(value: Any) -> Any:
@@ -208,7 +284,7 @@ def _as_signal(value: Any) -> Any:
 
 
 _Signal = Annotated[
-    Constant | Step | Ramp | Cycloid | SpeedChange | Sine | Chirp | Table | Sum | Product,
+    Constant | Linear | Step | Ramp | Cycloid | SpeedChange | Sine | Chirp | Table | Sum | Product,
     Field(discriminator="kind"),
 ]
 if TYPE_CHECKING:  # more forms may be given than a field then has
@@ -247,8 +323,10 @@ def _shifted(signal: Any, delay: float) -> Any:
         shift = {name: getattr(signal, name) + delay for name in ("time", "start", "end") if hasattr(signal, name)}
     elif isinstance(signal, Sine):
         shift = {"phase": signal.phase - signal.omega * delay}
+    elif isinstance(signal, Linear):
+        shift = {"offset": signal.offset - signal.rate * delay}
     elif isinstance(signal, Table):
-        shift = {"times": tuple(time + delay for time in signal.times)}
+        shift = {name: tuple(time + delay for time in getattr(signal, name)) for name in ("times", "kinks")}
     elif isinstance(signal, Sum):
         shift = {"terms": tuple(_shifted(term, delay) for term in signal.terms)}
     elif isinstance(signal, Product):

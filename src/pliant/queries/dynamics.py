@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import Batch, as_rows
+from pliant.engine.arguments import as_choice, as_rows
 from pliant.engine.prepared import NO_INVERSE, Energy, Momentum, Prepared, prepare
 from pliant.engine.threads import over_rows
 from pliant.errors import ModelError
@@ -20,6 +20,7 @@ from pliant.methods import FormulationLike
 from pliant.model.model import Model
 
 Array = NDArray[np.float64]
+REACTION_AXES = ("child", "world")
 
 
 @cache
@@ -58,24 +59,38 @@ def reactions(
     tau: ArrayLike | None = None,
     *,
     t: ArrayLike = 0.0,
+    axes: str = "child",
     formulation: FormulationLike = "auto",
     threads: int | None = None,
 ) -> dict[str, Array]:
     """Wrench of every joint (force, then moment) by the parent on the child, at the child's origin, in child axes; of
-    every loop by its first frame on the second, at its origin, in its axes."""
+    every loop by its first frame on the second, at its origin, in its axes. axes="world": both in world axes, about the
+    same origins."""
+    is_in_world = as_choice(axes, REACTION_AXES, "axes") == "world"
     batch, times, rows = as_rows(model, t, q=q, v=v, tau=tau)
     handle = prepare(model, formulation)
     _, found = _forward(handle, times, rows, threads, wants_reactions=True)
-    wrenches = {link.joint.name: found[:, i].reshape(*batch, 6).copy() for i, link in enumerate(model.links)}
-    return wrenches | (_loop_wrenches(handle, batch, times, rows) if model.loops else {})
+    wrenches = {link.joint.name: found[:, i] for i, link in enumerate(model.links)}
+    wrenches |= _loop_wrenches(handle, times, rows) if model.loops else {}
+    if is_in_world:
+        # a body's own frame is a row of its own number
+        frames = [*range(len(model.links)), *(int(loop.second) for loop in handle.system.loops)]
+        attitudes, _ = handle.frame_placements(rows["q"], frames)
+        wrenches = {name: _rotated(attitudes[:, k], wrench) for k, (name, wrench) in enumerate(wrenches.items())}
+    return {name: wrench.reshape(*batch, 6).copy() for name, wrench in wrenches.items()}
 
 
-def _loop_wrenches(handle: Prepared, batch: Batch, times: Array, rows: dict[str, Array]) -> dict[str, Array]:
+def _rotated(R: Array, wrench: Array) -> Array:
+    """Forces and moments (rows, 6) in the axes that R (rows, 3, 3) leads to."""
+    return np.asarray(np.einsum("nij,nkj->nki", R, wrench.reshape(-1, 2, 3)).reshape(-1, 6))
+
+
+def _loop_wrenches(handle: Prepared, times: Array, rows: dict[str, Array]) -> dict[str, Array]:
     found = []
     for k in range(len(times)):
         handle.forward_dynamics(rows["q"][k], rows["v"][k], rows["tau"][k], float(times[k]))
         found.append(loop_wrenches(handle))
-    return {loop.name: np.array([one[loop.name] for one in found]).reshape(*batch, 6) for loop in handle.model.loops}
+    return {loop.name: np.array([one[loop.name] for one in found]) for loop in handle.model.loops}
 
 
 def inverse_dynamics(

@@ -7,7 +7,7 @@ them."""
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,12 +52,19 @@ def frame_velocity(
     return out[:, 12:18].reshape(*batch, 6).copy()
 
 
-def frame_placement(model: Model, q: ArrayLike, frame: str, *, threads: int | None = None) -> tuple[Array, Array]:
+class Placement(NamedTuple):
+    """Where a frame is in the world: R, p = placement."""
+
+    R: Array  # attitude (.., 3, 3): its columns are the frame's axes
+    p: Array  # origin (.., 3) [m]
+
+
+def frame_placement(model: Model, q: ArrayLike, frame: str, *, threads: int | None = None) -> Placement:
     """(R, p) of a frame in the world: attitude (.., 3, 3), its columns the frame's axes, and origin (.., 3) [m]."""
     shape = as_array(q, as_model(model).coordinates, "q").shape[:-1]
     still = np.zeros((*shape, len(model.velocities)))
     batch, out = _motions(model, q, still, frame, "world", threads)
-    return out[:, :9].reshape(*batch, 3, 3).copy(), out[:, 9:12].reshape(*batch, 3).copy()
+    return Placement(out[:, :9].reshape(*batch, 3, 3).copy(), out[:, 9:12].reshape(*batch, 3).copy())
 
 
 @cache

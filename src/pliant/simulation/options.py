@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.engine.arguments import as_model
-from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_run
+from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_run, usual_atol
 from pliant.errors import ModelError
 from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
 from pliant.methods.closures import CLOSURES, Closure
@@ -13,10 +13,12 @@ from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import INTEGRATORS, Integrator
 from pliant.model.messages import quoted
 from pliant.model.model import Model
-from pliant.model.signals import tables_in
+from pliant.model.signals import SAME, Table, tables_in
 from pliant.system.control_tables import SAME_INSTANT
+from pliant.system.splines import extremes, jumps
 
 MAX_ROWS = 10_000_000
+SAME_RATE = 1e-6  # of the largest rate of a prescribed motion: a jump that is an error of its table
 # of what a run keeps in memory: a row becomes columns, energies, outputs and files
 ROW_COPIES = 4
 
@@ -44,6 +46,8 @@ def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str
         if value is not None and name not in CHOSEN:
             options[name] = RUN_OPTIONS[name].checked(value)
     _check_accuracy(options, of_call)
+    if "atol" not in model.run and "atol" not in of_call:
+        options["atol"] = usual_atol(options["rtol"])
     if options["sample"] is not None and not options["dense"]:
         raise ModelError("sample needs the dense output; leave dense=True")
     options |= _methods(model, options, {key: value for key, value in given.items() if key in PARAMETERS})
@@ -179,10 +183,26 @@ def _check_tables(model: Model, begin: float, end: float) -> None:
     for link in model.links:
         for signal in link.joint.each("motion"):
             for table in tables_in(signal):
-                is_inside = table.repeats or table.times[0] > begin or table.times[-1] < end
-                if is_inside and table.ends != "clamped":
+                if table.repeats and table.ends not in ("clamped", "periodic"):
                     raise ModelError(
-                        f"joint {link.joint.name!r}: its motion is a table from {table.times[0]:g} s to "
-                        f"{table.times[-1]:g} s, but the run goes from {begin:g} s to {end:g} s and the rate would "
-                        'jump where the table ends; give ends="clamped", or a table that covers the run'
+                        f"joint {link.joint.name!r}: its motion is a table that repeats, and its rate would jump where "
+                        'it begins anew; give ends="periodic"'
                     )
+                if not table.repeats:
+                    _check_jumps(link.joint.name, table, begin, end)
+
+
+def _check_jumps(joint: str, table: Table, begin: float, end: float) -> None:
+    """Jumps of value and rate of a table inside the run, over the largest value and rate."""
+    values, rates = extremes(table)
+    for time, jump, rate_jump in jumps(table):
+        if not begin < time < end or (abs(jump) <= SAME * values and abs(rate_jump) <= SAME_RATE * rates):
+            continue
+        what = "rate" if abs(jump) <= SAME * values else "value"
+        at_end = time in (table.times[0], table.times[-1])
+        where = "where the table ends" if at_end else f"at its kink {time:g} s"
+        advice = 'give ends="clamped", or a table that covers the run' if at_end else "leave the kink out"
+        raise ModelError(
+            f"joint {joint!r}: its motion is a table from {table.times[0]:g} s to {table.times[-1]:g} s, but the run "
+            f"goes from {begin:g} s to {end:g} s and the {what} would jump {where}; {advice}"
+        )

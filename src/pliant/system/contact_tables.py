@@ -113,7 +113,8 @@ PHASE = np.dtype(
         (
             "sense",
             np.float64,
-        ),  # of friction in SLIP: along the velocity in joints, along x of the plane in planar models
+        ),  # of friction in SLIP: along the velocity in joints, along x of the plane in planar models; of a spring on a
+        # quaternion-like joint the sign of w, which is that of its rotation vector
     ],
     align=True,
 )

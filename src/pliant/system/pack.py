@@ -30,6 +30,7 @@ from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, r
 KIND = {kind.name.lower(): kind for kind in JointKind}
 UPPER = np.triu_indices(3)
 KEPT_WEIGHT = 0.1  # of the dependence weight, of joints that the model keeps
+THROUGH_PI = "rotates through pi"  # what the event is called where a spring's moment changes its sign
 REST_BAND = 1e-12  # of crossings that are only recorded, of 1 or their value: rounding of a joint at rest
 
 
@@ -64,11 +65,12 @@ def pack(model: Model) -> Packed:
     is_damped = has_damped_beams or bool(np.any(transmissions.damping > 0))
     quadratures = _quadratures(model, dofs, loads, limits, is_damped)
     n_flanks = 2 * int(np.sum(transmissions.phase >= 0))
-    touching = ContactRows(len(limits) + n_flanks, len(quadratures))
+    ball_phases = _ball_phases(model, dofs, len(limits) + n_flanks)
+    touching = ContactRows(len(limits) + n_flanks + len(ball_phases), len(quadratures))
     touching.add_contacts(model, frames)
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
-    events, event_names = _events(model, limits, transmissions, frame_rows, touching)
+    events, event_names = _events(model, limits, transmissions, frame_rows, touching, ball_phases)
     n_acting = len(signals.rows)
     controlled = ControlRows(model, inputs, signals)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
@@ -80,6 +82,8 @@ def pack(model: Model) -> Packed:
     for k, key in sections.items():
         frame_table[k].point = point_rows[key]
     bodies = _bodies(model, dofs, flexible, {i: point_rows[key] for i, key in carriers.items()})
+    for i, phase in ball_phases.items():
+        bodies[i].ball_phase = phase
     contacts = _fill(rows(len(touching.contacts), CONTACT), touching.contacts)
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
     acting = [*loads.frame, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
@@ -160,6 +164,7 @@ def _frame_table(model: Model, frames: list[Frame], flexible: FlexibleRows) -> t
 
 def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, carriers: dict[int, int]) -> Any:
     bodies = rows(len(model.links), tables.BODY)
+    bodies.ball_phase = -1
     for i, (row, link) in enumerate(zip(bodies, model.links, strict=True)):
         body, joint = link.body, link.joint
         own = dofs[link.v_slice]
@@ -328,8 +333,26 @@ def _transmission_spring(given: Transmission, pool: list[float]) -> dict[str, An
     return {"first": first, "count": len(twist)}
 
 
+def _ball_phases(model: Model, dofs: Any, first_phase: int) -> dict[int, int]:
+    """Phase of every link whose rotation vector stretches a spring."""
+    quaternion_like = [i for i, link in enumerate(model.links) if link.joint.kind in ("spherical", "floating")]
+    rotating = [i for i in quaternion_like if np.any(dofs.stiffness[_last_velocities(model.links[i])] > 0)]
+    return {i: first_phase + k for k, i in enumerate(rotating)}
+
+
+def _last_velocities(link: Link) -> slice:
+    """Angular velocities of a spherical or floating joint."""
+    end = link.v + len(link.joint.row.velocities)
+    return slice(end - 3, end)
+
+
 def _events(
-    model: Model, limits: Any, transmissions: Any, frame_rows: dict[str, int], touching: ContactRows
+    model: Model,
+    limits: Any,
+    transmissions: Any,
+    frame_rows: dict[str, int],
+    touching: ContactRows,
+    ball_phases: dict[int, int],
 ) -> tuple[Any, tuple[str, ...]]:
     contents: list[dict[str, Any]] = []
     names = []
@@ -340,6 +363,9 @@ def _events(
         for side, flank in ((-1, "lower"), (1, "upper")):
             contents.append({**NO_ROWS, "transmission": k, "component": side, "start_side": -1})
             names.append(f"{model.velocities[transmissions[k].link]} at the {flank} flank of its backlash")
+    for i in ball_phases:
+        contents.append({**NO_ROWS, "ball_spring": i, "start_side": 1})
+        names.append(f"{model.links[i].joint.name} {THROUGH_PI}")
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:
         measure, index, component = find_measure(model, crossing.of, frame_rows)
@@ -399,6 +425,7 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
             is_of_motor = row.quantity in (Quantity.MOTOR, Quantity.DRIVE)
             link = motors[output.of] if is_of_motor else model.links[joints[output.of]]
             row.index, row.count = link.v, link.v_slice.stop - link.v
+        row.in_world = output.axes == "world"
         row.column = column
         column += row.count
     return outputs

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pliant.model.signals import Chirp, Constant, Cycloid, Product, Ramp, Sine, SpeedChange, Step, Sum, Table
+from pliant.model.signals import Chirp, Constant, Cycloid, Linear, Product, Ramp, Sine, SpeedChange, Step, Sum, Table
+from pliant.system.splines import table_pieces
 from pliant.system.tables import SignalKind
 
 
@@ -34,6 +36,8 @@ class SignalRows:
     def _row(self, signal: Any) -> dict[str, Any]:
         if isinstance(signal, Constant):
             return {"kind": SignalKind.CONSTANT, "a": signal.value}
+        if isinstance(signal, Linear):
+            return {"kind": SignalKind.LINEAR, "a": signal.offset, "b": signal.rate}
         if isinstance(signal, Step):
             self.kinks.add(signal.time)
             return {"kind": SignalKind.STEP, "a": signal.before, "b": signal.after, "c": signal.time}
@@ -83,15 +87,30 @@ class SignalRows:
         return row
 
     def _table_row(self, signal: Table) -> dict[str, Any]:
-        from scipy.interpolate import CubicSpline  # only models with tables pay for this import
+        """A row; of a table with kinks the sum of its pieces, each of which begins with what it is above the end of the
+        one before."""
+        pieces = table_pieces(signal)
+        members, reached = [], 0.0
+        for k, ((times, coefficients), (_, values)) in enumerate(zip(pieces, signal.pieces, strict=True)):
+            coefficients[:, -1] -= reached
+            before = values[0] if k == 0 else 0.0
+            members.append(self._piece_row(signal, times, coefficients, before, values[-1] - reached))
+            reached = values[-1]
+        if len(members) == 1:
+            return members[0]
+        self.links.extend(range(len(self.rows), len(self.rows) + len(members)))
+        self.rows.extend(members)
+        return {"kind": SignalKind.SUM, "first": len(self.links) - len(members), "count": len(members)}
 
-        times = np.array(signal.times)
-        spline = CubicSpline(times, signal.values, bc_type=signal.ends)
+    def _piece_row(
+        self, signal: Table, times: NDArray[np.float64], coefficients: NDArray[np.float64], before: float, after: float
+    ) -> dict[str, Any]:
         if not signal.repeats:
             self.kinks.update((times[0], times[-1]) if signal.smooth else times.tolist())
         first = len(self.pool)
         self.pool.extend(times.tolist())
-        self.pool.extend(spline.c.T.ravel().tolist())
-        ends = {"a": signal.values[0], "b": signal.values[-1], "c": float(signal.smooth)}
-        ends["d"] = float(times[-1] - times[0]) if signal.repeats else 0.0
-        return {"kind": SignalKind.TABLE, "first": first, "count": len(times), **ends}
+        self.pool.extend(coefficients.ravel().tolist())
+        facts = {"a": before, "b": after, "c": float(signal.smooth), "f": float(signal.degree)}
+        if signal.repeats:
+            facts |= {"d": float(times[-1] - times[0]), "e": signal.advance}
+        return {"kind": SignalKind.TABLE, "first": first, "count": len(times), **facts}

@@ -33,12 +33,13 @@ class SignalKind(IntEnum):
     CYCLOID = 3  # as RAMP, but with zero rate and zero second derivative at both ends
     SINE = 4  # a + b sin(c t + d)
     CHIRP = 5  # a + b sin(phase), rate of phase going from c to d while t goes from e to f (and staying there)
-    # cubic pieces in the pool: knots, then four coefficients per piece; a before, b after, c = 1: smooth, d: its period
-    # where it repeats, else 0
+    # polynomials of degree f in the pool: knots, then f + 1 coefficients per piece; a before, b after; c = 1: smooth;
+    # d: its period where it repeats, else 0; e: by which each period goes on from the one before
     TABLE = 6
     SUM = 7  # of `count` earlier signals, listed in links
     PRODUCT = 8
     SPEED_CHANGE = 9  # e at time c, its rate a until then, b from time d on, between them as CYCLOID
+    LINEAR = 10  # a + b t
 
 
 class Power(IntEnum):
@@ -84,7 +85,7 @@ class Quantity(IntEnum):
     MOTION = 14  # all of a frame: R_WF (9), p, acceleration, angular velocity and acceleration; for forces in beams
     LOAD = 15  # world components of a load; the same
     PUSH = 16  # force of a contact on its point and where it acts, world; the same
-    LOOP = 17  # wrench by the first frame of a loop on the second, at its origin, in its axes
+    LOOP = 17  # wrench by the first frame of a loop on the second, at its origin
     TRANSMISSION = 18  # torque of a flexible joint on its link
 
 
@@ -106,6 +107,7 @@ BODY = np.dtype(
         ("is_prescribed", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
+        ("ball_phase", np.int64),  # row in phase: on which side of pi its rotation is; -1: no spring that rotates
         # of a flexible body: undeformed, J with the inertia of its sections
         ("mass", np.float64),  # [kg]
         ("c", np.float64, (3,)),  # first moment, mass times mass centre [kg m] B
@@ -289,7 +291,8 @@ EVENT = np.dtype(
         ("limit", np.int64),  # row in limits, -1 = none
         ("transmission", np.int64),  # row in transmissions, -1 = none
         ("contact", np.int64),  # row in contacts, -1 = none
-        ("joint_friction", np.int64),  # row in joint_frictions, -1 = none; none of the four: a user's crossing
+        ("joint_friction", np.int64),  # row in joint_frictions, -1 = none
+        ("ball_spring", np.int64),  # row in bodies, -1 = none; none of the five: a user's crossing
         ("measure", np.int64),  # Crossing, or ContactEvent
         ("index", np.int64),  # coordinate, velocity or frame
         ("component", np.int64),  # 0, 1, 2 for FRAME; of a transmission the side of the flank, -1 or +1
@@ -310,6 +313,7 @@ OUTPUT = np.dtype(
         ("index", np.int64),  # frame, body (REACTION), first velocity (forces in joints), first contact row, or loop
         ("count", np.int64),  # columns
         ("column", np.int64),  # first column
+        ("in_world", np.int64),  # REACTION, LOOP: in world axes, else in those of the child
     ],
     align=True,
 )

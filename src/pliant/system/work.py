@@ -271,7 +271,8 @@ def _max_sticking(system: System) -> int:
 def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_flanks = 2 * int(np.sum(system.transmissions.phase >= 0))
-    n_phases = len(system.limits) + n_flanks + len(system.contacts) + len(system.joint_frictions)
+    n_balls = int(np.sum(system.bodies.ball_phase >= 0))
+    n_phases = len(system.limits) + n_flanks + n_balls + len(system.contacts) + len(system.joint_frictions)
     n_stick = _max_sticking(system)
     m = len(system.constraints)
     dofs = rows(n_v, DOF_WORK)

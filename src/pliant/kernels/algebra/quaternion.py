@@ -37,12 +37,16 @@ def quaternion_rate(q, i, w, qdot):
 @kernel
 def rotation_vector(q, i):
     """Axis times angle (0..pi) of q[i:i+4]; the same in child and parent axes."""
-    x, y, z, w = q[i], q[i + 1], q[i + 2], q[i + 3]
-    if w < 0.0:
-        x, y, z, w = -x, -y, -z, -w
+    return signed_rotation_vector(q, i, -1.0 if q[i + 3] < 0.0 else 1.0)
+
+
+@kernel
+def signed_rotation_vector(q, i, sense):
+    """Axis times angle of sense q[i:i+4], sense +1 or -1: while it does not change, the angle goes on beyond pi."""
+    x, y, z, w = sense * q[i], sense * q[i + 1], sense * q[i + 2], sense * q[i + 3]
     s = math.sqrt(x * x + y * y + z * z)
     # angle / sin(angle / 2), whose limit at 0 is 2 / w
-    factor = 2.0 * math.atan2(s, w) / s if s > 1e-12 * w else 2.0 / w
+    factor = 2.0 * math.atan2(s, w) / s if s > 1e-12 * abs(w) else 2.0 / w
     return (factor * x, factor * y, factor * z)
 
 

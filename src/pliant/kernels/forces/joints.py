@@ -3,9 +3,11 @@
 import math
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.quaternion import quaternion_matrix, rotation_vector
+from pliant.kernels.algebra.quaternion import quaternion_matrix, signed_rotation_vector
 from pliant.kernels.algebra.vec3 import add, cross, dot, mul_t, scale
 from pliant.system.tables import JointKind, Power
+
+AT_PI = 1e-9  # of w, the cosine of half the rotation: an attitude given as pi is so near to it by rounding
 
 
 @kernel
@@ -86,11 +88,12 @@ def set_limit_phase(system, work, q):
 
 
 @kernel
-def ball_spring(system, body, q):
+def ball_spring(system, work, body, q):
     """(force, moment) of a spring on a floating or spherical joint, child axes: V = 1/2 x^T k x + 1/2 phi^T k phi.
 
     phi' = J^-1(phi) w for the rotation vector phi, so the moment is -J^-T k phi, with
-    J^-T m = m - 1/2 phi x m + c phi x (phi x m)."""
+    J^-T m = m - 1/2 phi x m + c phi x (phi x m). Where the rotation passes pi, phi changes its sign: V is continuous,
+    the moment is not. The sign is part of the phase, so that a step goes on smoothly beyond."""
     j = body.v
     force = (0.0, 0.0, 0.0)
     i = body.q
@@ -102,7 +105,7 @@ def ball_spring(system, body, q):
         )
         i, j = i + 3, j + 3
         force = mul_t(quaternion_matrix(q, i), pull)
-    phi = rotation_vector(q, i)
+    phi = signed_rotation_vector(q, i, work.phase[body.ball_phase].sense if body.ball_phase >= 0 else 1.0)
     m = (
         -system.dofs[j].stiffness * phi[0],
         -system.dofs[j + 1].stiffness * phi[1],
@@ -111,6 +114,30 @@ def ball_spring(system, body, q):
     phi_x_m = cross(phi, m)
     moment = add(m, add(scale(-0.5, phi_x_m), scale(inverse_jacobian_term(dot(phi, phi)), cross(phi, phi_x_m))))
     return force, moment
+
+
+@kernel
+def scalar_part(body):
+    """Coordinate that is w of the quaternion of a floating or spherical joint."""
+    return body.q + (6 if body.kind == JointKind.FLOATING else 3)
+
+
+@kernel
+def scalar_rate(body, q, v):
+    """w' of that quaternion."""
+    i, j = scalar_part(body), body.v + (3 if body.kind == JointKind.FLOATING else 0)
+    return -0.5 * (q[i - 3] * v[j] + q[i - 2] * v[j + 1] + q[i - 1] * v[j + 2])
+
+
+@kernel
+def set_ball_phase(system, work, q, v):
+    """On which side of pi rotations are that stretch a spring; at pi: to which they go."""
+    for i in range(len(system.bodies) if system.world[0].has_ball_springs else 0):
+        body = system.bodies[i]
+        if body.ball_phase >= 0:
+            w, wdot = q[scalar_part(body)], scalar_rate(body, q, v)
+            is_negative = wdot < 0.0 if abs(w) < AT_PI and wdot != 0.0 else w < 0.0
+            work.phase[body.ball_phase].sense = -1.0 if is_negative else 1.0
 
 
 @kernel
@@ -161,7 +188,7 @@ def gather_joint_forces(system, work, q, v):
 
 @kernel
 def add_ball_spring(system, work, body, q):
-    force, moment = ball_spring(system, body, q)
+    force, moment = ball_spring(system, work, body, q)
     j = body.v
     if body.kind == JointKind.FLOATING:
         for k in range(3):

@@ -55,14 +55,14 @@ def chirp_phase(signal, t, segment):
 
 @kernel
 def table_value(signal, x, pool, t, segment):
-    """Cubic piece of the table; constant outside. Searched for only where neither the last piece nor a guess holds."""
-    knots, pieces, last = signal.first, signal.first + signal.count, signal.count - 1
+    """Piece of the table; constant outside. Searched for only where neither the last piece nor a guess holds."""
+    knots, pieces, last, gained = signal.first, signal.first + signal.count, signal.count - 1, 0.0
     # steps may pass the knots of a smooth table, but not its ends
     where = t if signal.c > 0.0 else segment
     if signal.d > 0.0:
         # rounding may leave it a little outside, where the outermost piece goes on
-        shift = math.floor((where - pool[knots]) / signal.d) * signal.d
-        t, where = t - shift, where - shift
+        periods = math.floor((where - pool[knots]) / signal.d)
+        t, where, gained = t - periods * signal.d, where - periods * signal.d, periods * signal.e
     elif segment < pool[knots]:
         return signal.a, 0.0, 0.0
     elif segment >= pool[knots + last]:
@@ -80,10 +80,15 @@ def table_value(signal, x, pool, t, segment):
             else:
                 low = middle
         x.piece = low
-    since, k = t - pool[knots + x.piece], pieces + 4 * x.piece
-    c3, c2, c1, c0 = pool[k], pool[k + 1], pool[k + 2], pool[k + 3]
-    s = ((c3 * since + c2) * since + c1) * since + c0
-    return s, (3.0 * c3 * since + 2.0 * c2) * since + c1, 6.0 * c3 * since + 2.0 * c2
+    # Horner's scheme, and its two derivatives
+    degree = int(signal.f)
+    since, k = t - pool[knots + x.piece], pieces + (degree + 1) * x.piece
+    s, s1, s2 = pool[k], 0.0, 0.0
+    for i in range(k + 1, k + degree + 1):
+        s2 = s2 * since + 2.0 * s1
+        s1 = s1 * since + s
+        s = s * since + pool[i]
+    return s + gained, s1, s2
 
 
 @kernel
@@ -92,6 +97,8 @@ def elementary(signal, x, pool, t, segment):
     kind = signal.kind
     if kind == SignalKind.CONSTANT:
         return signal.a, 0.0, 0.0
+    if kind == SignalKind.LINEAR:
+        return signal.a + signal.b * t, signal.b, 0.0
     if kind == SignalKind.STEP:
         return (signal.a if segment < signal.c else signal.b), 0.0, 0.0
     if kind == SignalKind.RAMP or kind == SignalKind.CYCLOID:

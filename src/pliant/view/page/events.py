@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from pliant.results.recording import Event, Recording
+from pliant.system.pack import THROUGH_PI
 from pliant.view.page.html import MAX_ROWS, more, section, table
 from pliant.view.svg import readable
 
@@ -24,6 +25,8 @@ def event_words(event: Event) -> str:
         if found and where.endswith(("limit", "backlash")):
             verb = "reaches" if event.direction == "rising" else "leaves"
             return f"{name} {verb}{place.removeprefix(' at')}{where}"
+    if event.name.endswith(THROUGH_PI):
+        return event.name
     return f"{event.name} ({event.direction})"
 
 
