@@ -102,6 +102,11 @@ def stepped(value: Any, step: float | None) -> Any:
     return value if step is None else step * np.round(value / step)
 
 
+def held(t: float, measured: Measured) -> Any:
+    """The function of a controller that nobody asks: whoever advances the run writes its commands."""
+    raise AssertionError("never called")
+
+
 # --- one run ------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +119,7 @@ class Sampler:
         firsts = np.cumsum([0, *(sum(self.widths(each).values()) for each in self.model.controllers)])
         # those with a law are sampled by kernels/control.py
         self._own = [(each, int(first)) for each, first in zip(self.model.controllers, firsts[:-1], strict=True)]
-        self._own = [(each, first) for each, first in self._own if each.law is None]
+        self._own = [(each, first) for each, first in self._own if each.law is None and each.function is not held]
         for controller, first in self._own if not begun else ():
             self.inputs[first : first + sum(self.widths(controller).values())] = 0.0
         self.sensors = [Sensors(self.model, controller) for controller, _ in self._own]
