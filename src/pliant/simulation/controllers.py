@@ -19,9 +19,8 @@ from pliant.model.control import Controller
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.results.checkpoint import SampledState
-from pliant.results.outputs import recorded_outputs
+from pliant.results.outputs import OutputsNow
 from pliant.system.control_tables import SAME_INSTANT
-from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     from pliant.engine.prepared import Prepared
@@ -168,13 +167,11 @@ class Sampler:
 
     def outputs(self, t: float, y: Array) -> dict[str, Array]:
         """Outputs in a state, worked out beside the run, so that looking changes nothing."""
-        phases = Phases(np.array([t]), self._handle.work.phase[None, :].copy())
-        found = recorded_outputs(self._observer, np.array([t]), y[None, :], self.inputs[None, :].copy(), phases)
-        return {name: values[0] for name, values in found.items()}
+        return self._outputs.at(t, y, self.inputs, self._handle.work.phase)
 
     @cached_property
-    def _observer(self) -> Prepared:
-        return self._handle.copy()
+    def _outputs(self) -> OutputsNow:
+        return OutputsNow(self._handle)
 
     def commands(self) -> dict[str, Array]:
         """Held commands by joint."""

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import FLOAT, as_model, as_names, as_number, as_state, as_vector
 from pliant.engine.callbacks import CallbackError
-from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.model.columns import command_columns
 from pliant.model.control import Controller
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
-from pliant.results.outputs import recorded_outputs
+from pliant.results.outputs import OutputsNow
 from pliant.results.recording import Event
 from pliant.simulation.controllers import Sampler, held
 from pliant.simulation.moved import warn_of_moved
@@ -28,13 +27,13 @@ from pliant.simulation.options import check_tables
 from pliant.simulation.outcome import events_of, status_word
 from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.snapshot import Snapshot, Tables
-from pliant.system.phases import Phases
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
 DONE = int(Status.DONE)
 ENTRY_WORK = 20_000  # steps of the integrator times velocities, after which Ctrl-C is looked for
 ENDLESS = 2**62  # steps: what a call may make is looked at here, not by the kernel
+BRIEF = 1e-9  # [s]
 LONGEST_STEP = 1e6  # [s]
 ROUNDING = 1e-12  # of the duration
 
@@ -77,7 +76,7 @@ class Stepper:
         self.model, self.joints, self._options = model, joints, options
         # without a duration it has one here, so that the options can be checked; steps do not look at it
         is_endless = options["duration"] is None
-        usual = options | ({"duration": 1.0} if is_endless else {})
+        usual = options | ({"duration": BRIEF} if is_endless else {})
         commanded = _with_commands(model, joints) if like is None else like._run.handle.model
         self._run = RepeatedRun(commanded, False, None if like is None else like._run.handle.packed, **usual)
         self._t_last = np.inf if is_endless else float(self._run.options["duration"])
@@ -239,20 +238,14 @@ class Stepper:
         return tuple((contact, point) for (contact, point), row in rows if handle.work.phase[row.phase].is_active)
 
     def outputs(self) -> dict[str, Array]:
-        """The model's outputs now, under the torques of the last step."""
+        """The model's outputs now, each an array, under the torques of the last step."""
         with self._lock:
             work = self._run.handle.work
-            t, phases = np.array([self.t]), Phases(np.array([self.t]), work.phase[None, :].copy())
-            found = recorded_outputs(self._observer, t, self._y[None, :].copy(), work.inputs[None, :].copy(), phases)
-        return {name: values[0] for name, values in found.items()}
+            return self._outputs.at(self.t, self._y, work.inputs, work.phase)
 
     @cached_property
-    def _observer(self) -> Prepared:
-        """Another handle on the same tables, so that looking changes nothing."""
-        handle = self._run.handle.copy()
-        if self.model.loops:
-            handle.closure.use_per_state(handle.work)
-        return handle
+    def _outputs(self) -> OutputsNow:
+        return OutputsNow(self._run.handle)
 
     # --- other places -----------------------------------------------------------------------------------------------
 
