@@ -5,7 +5,8 @@ from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.stepper import stepper as stepper, Stepper as Stepper, SavedState as SavedState
 from pliant.simulation.feedforward import drive_torques as drive_torques
-from pliant.simulation.many_runs import simulate_many as simulate_many, Runs as Runs
+from pliant.simulation.many_runs import simulate_many as simulate_many
+from pliant.simulation.runs import Runs as Runs
 from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from pliant.model.control import Controller
 from pliant.model.joints import Joint
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
+from pliant.model.quantities import LARGEST
 from pliant.results.outputs import OutputsNow
 from pliant.results.recording import Event
 from pliant.simulation.controllers import Sampler, held
@@ -58,6 +60,8 @@ class Stepper:
     Motion is that of simulate: same methods and tolerances, events located inside the step, contacts, friction, loops
     and flexible links; tau is held over the step. Threads that share a stepper take turns; copy() makes another."""
 
+    _run: RepeatedRun
+
     def __init__(
         self,
         model: Model,
@@ -88,6 +92,9 @@ class Stepper:
         self._tables = Tables(self._run.run)
         self._fresh = self._tables.save()  # with what closures and Newton's method have at the start
         self._log: list[tuple[int, int, float]] = []
+        self._clock: tuple[float, int, float] = (0.0, 0, np.nan)
+        self._sampler = Sampler(self._run.handle)
+        self._status, self._reason = "", ""
         self._is_running = False
 
     def _open_views(self) -> None:
@@ -101,7 +108,9 @@ class Stepper:
         self._commanded = tuple(names[first:])
         self._tau, self._shape = handle.work.inputs[first:], (len(names) - first,)
         self._lock, self._enter, self._has_events = handle.lock, run.enter, len(handle.system.events) > 0
-        self._y = run.memory.y
+        self._y: Array = run.memory.y
+        self._q: Array
+        self._v: Array
         self._q, self._v = self._y[: self._run.n_q], self._y[self._run.n_q : self._run.n_q + self._run.n_v]
 
     # --- steps --------------------------------------------------------------------------------------------------
@@ -110,13 +119,12 @@ class Stepper:
         """Advance by dt [s] under motor torques and forces tau (one per name in `commanded`; None: as before).
 
         Whether it came there; if not, status and reason say why, and it stays where it ended until reset or restore."""
-        if tau is None:
-            tau = self._tau
-        elif not (type(tau) is np.ndarray and tau.dtype is FLOAT and tau.shape == self._shape):
-            tau = as_vector(tau, self._commanded, "tau")
-        square = tau.dot(tau)
-        if square - square != 0.0:  # one may be too large, or no number
-            as_vector(tau, self._commanded, "tau")
+        if type(tau) is np.ndarray and tau.dtype is FLOAT and tau.shape == self._shape:
+            command: Array = tau
+        else:
+            command = self._tau if tau is None else as_vector(tau, self._commanded, "tau")
+        if not math.hypot(*command.tolist()) <= LARGEST:  # one may be too large, or no number
+            as_vector(command, self._commanded, "tau")
         if not (type(dt) is float and 0.0 < dt < LONGEST_STEP):
             dt = as_number(dt, "dt", 0.0, LONGEST_STEP, "[s]")
         with self._lock:
@@ -125,7 +133,7 @@ class Stepper:
             if self._is_running:
                 raise ModelError("this stepper is in the middle of a step, and steps itself; give it a copy() to step")
             self._set_end(dt)
-            self._tau[:] = tau
+            self._tau[:] = command
             self._made_jump[0] = 1
             if self._has_events:
                 self._n_log[0] = 0
@@ -257,7 +265,7 @@ class Stepper:
         given = None if q is None else start[0], None if v is None else start[1]
         with self._lock:
             self._check_idle()
-            before = self.save() if hasattr(self, "_status") else None
+            before = self.save() if self._status else None
             run = self._run.run
             run.begin_again()
             self._tables.restore(self._fresh)
