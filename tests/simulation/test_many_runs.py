@@ -307,12 +307,26 @@ def test_a_sampling_period_of_the_model_does_not_matter_to_ends():
     assert np.array_equal(pliant.simulate_many(sampled, 0.1).q, pliant.simulate_many(CHAIN, 0.1).q)
 
 
-def test_prestretched_springs_start_as_in_simulate():
+@pytest.mark.parametrize("prestretch", [True, False])
+def test_virtual_springs_start_as_in_simulate(prestretch):
+    """From a rough guess of the model's, which is closed; one that is given is left open, unless it is to be stretched
+    as the reactions ask."""
+    model = pliant.load("four-bar")
+    rough = replace(model, joints=[replace(model.joints[0], q0=model.q0[0] + 0.02), *model.joints[1:]])
+    closure = pliant.Springs(stiffness=1e6, damping=10.0, prestretch=prestretch)
+    for start in ({}, {"q0": rough.q0}):
+        runs = pliant.simulate_many(rough, 0.02, closure=closure, **start)
+        alone = pliant.simulate(rough, 0.02, closure=closure, **start)
+        assert np.array_equal(runs.q[0], alone.q[-1])
+        assert np.array_equal(runs.result(0).q, alone.q)
+        is_open = bool(start) and not prestretch
+        assert np.array_equal(alone.q[0], rough.q0) is is_open
+
+
+def test_prestretched_springs_start_elsewhere():
     model = pliant.load("four-bar")
     closure = pliant.Springs(stiffness=1e6, damping=10.0, prestretch=True)
-    runs = pliant.simulate_many(model, 0.02, closure=closure)
     alone = pliant.simulate(model, 0.02, closure=closure)
-    assert np.array_equal(runs.q[0], alone.q[-1])
     assert not np.array_equal(alone.q[0], pliant.simulate(model, 0.02).q[0])  # it does start elsewhere
 
 

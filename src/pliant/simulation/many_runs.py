@@ -61,7 +61,8 @@ def simulate_many(
     settings, place = {"duration": duration, **options}, as_choice(on, PLACES, "on")
     keep_results, reported = as_flag(keep_results, "keep_results"), _heard(progress)
     ends = _check(each, settings)
-    batch = RunBatch(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
+    is_given, starts = (q0 is not None, v0 is not None), _starts(each, q0, v0)
+    batch = RunBatch(each, settings, *starts, _as_times(times, min(ends)), keep_results, is_given)
     count = _workers(workers, place, any(model.calls_python for model in each))
     with _shown(progress, batch, reported) as report:
         if place == "processes":

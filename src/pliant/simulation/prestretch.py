@@ -31,9 +31,10 @@ def put_on_loops(
     is_closed: bool = False,
     t: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Where a run begins. is_given: by the caller; is_closed: it has been found here before."""
-    state = start_on_loops(handle, state, is_given=is_given, is_closed=is_closed)
+    """Where a run begins. is_given: by the caller; is_closed: it has been found here before. Springs that start
+    stretched are stretched from the closed loops, not from where the caller leaves them open."""
     springs = handle.closure.prestretched_springs if handle.model.loops and not is_closed else None
+    state = start_on_loops(handle, state, is_given=is_given and springs is None, is_closed=is_closed)
     if springs is not None:
         state = prestretched(handle, springs, state, options)
     initialise_multipliers(handle, state, options["integrator"], t)

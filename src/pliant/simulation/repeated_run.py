@@ -28,7 +28,8 @@ class RepeatedRun:
     def __init__(self, model: Model, unchecked: bool, packed: Packed | None = None, **options: Any) -> None:
         self.options = check_options(model, **{**options, "dense": False, "sample": "off"})
         self.handle = Prepared(model, self.options["formulation"], packed, self.options["closure"], unchecked)
-        start = put_on_loops(self.handle, as_state(model, model.q0, model.v0), self.options, is_given=False)
+        self._own = as_state(model, model.q0, model.v0)
+        start = put_on_loops(self.handle, (self._own[0].copy(), self._own[1].copy()), self.options, is_given=False)
         self.run = Run(self.handle, start, self.options, wants_rows=False)
         self.y0, self.stepping0 = self.memory.y.copy(), self.memory.stepping.copy()
         self._stepping, self._stepping0 = as_bytes(self.memory.stepping), as_bytes(self.stepping0)
@@ -51,12 +52,11 @@ class RepeatedRun:
         self.run.begin_again()
         n_q, n_v, memory = self.n_q, self.n_v, self.memory
         memory.y[:], self._stepping[:] = self.y0, self._stepping0
-        if q0 is not None:
-            memory.y[:n_q] = q0
-        if v0 is not None:
-            memory.y[n_q : n_q + n_v] = v0
+        is_closed = q0 is None and v0 is None  # the model's own start, which has been put on the loops
+        if not is_closed:
+            memory.y[:n_q] = self._own[0] if q0 is None else q0
+            memory.y[n_q : n_q + n_v] = self._own[1] if v0 is None else v0
         if self.handle.model.loops:
-            is_closed = q0 is None and v0 is None
             state = put_on_loops(self.handle, self.state, self.options, is_given=q0 is not None, is_closed=is_closed)
             memory.y[: n_q + n_v] = np.concatenate(state)
         if self.has_phase:

@@ -38,7 +38,9 @@ class RunBatch:
         v0: Array,
         times: Array | None,
         keep_results: bool,
+        is_given: tuple[bool, bool],
     ) -> None:
+        """is_given: whether the caller said where they begin (q0, v0); else each model says it."""
         self.models, self.settings, self.q0, self.v0, self.times = models, settings, q0, v0, times
         n, n_times = len(q0), 0 if times is None else len(times)
         self.t, self.q, self.v, self.steps = np.zeros(n), q0.copy(), v0.copy(), np.zeros(n, np.int64)
@@ -50,7 +52,7 @@ class RunBatch:
         self.audits: list[dict[str, float]] = [{} for _ in range(n)]
         self.heard: list[tuple[str, ...]] = [()] * n
         self.n_done = 0
-        self.wanted = times, keep_results
+        self.wanted, self.is_given = (times, keep_results, is_given), is_given
         self._is_whole = times is not None or keep_results
         self._next, self._chunk, self._lock = 0, 1, threading.Lock()
         self._stop = np.zeros(1, np.int64)  # read by the kernel, too
@@ -135,6 +137,10 @@ class RunBatch:
     def _model(self, i: int) -> Model:
         return self.models[i if len(self.models) > 1 else 0]
 
+    def _given(self, i: int) -> tuple[Array | None, Array | None]:
+        """q0 and v0 as simulate would be given them: virtual springs keep a start open that is given so."""
+        return self.q0[i] if self.is_given[0] else None, self.v0[i] if self.is_given[1] else None
+
     def _watch(self, t: float, t_end: float) -> None:
         """Ctrl-C reaches the watching thread only: it is passed on."""
         if self._stop[0]:
@@ -159,7 +165,7 @@ class RunBatch:
         good = [i for i in part if self._can_start(i, run)] if run.has_phase else list(part)
         if run.handle.model.calls_python or run.handle.model.loops:
             for i in good:
-                status, self.reasons[i] = run.attempt(self.q0[i], self.v0[i], self._watch)
+                status, self.reasons[i] = run.attempt(*self._given(i), self._watch)
                 stepping = run.memory.stepping[0]
                 self.status[i], self.t[i], self.steps[i] = status_word(status), stepping.t, stepping.n_steps
                 self.q[i], self.v[i] = run.state
@@ -181,14 +187,14 @@ class RunBatch:
 
     def _run_whole(self, i: int) -> None:
         model = self._model(i)
-        result = run_model(model, self.q0[i], self.v0[i], None, self._watch, self.settings)
+        result = run_model(model, *self._given(i), None, self._watch, self.settings)
         self.audits[i], self.heard[i] = result.audit, result.warnings
         self.status[i], self.reasons[i] = result.status, result.reason
         self.t[i], self.q[i], self.v[i], self.steps[i] = result.t[-1], result.q[-1], result.v[-1], result.stats["steps"]
         if self.results:
             self.results[i] = result
-        if self.times is None:
-            return
+        if self.times is None or (result.dense is not None and not len(result.dense.starts)):
+            return  # not asked for, or it failed before its first step
         reached = self.times <= result.t[-1]
         self.q_at[i, reached], self.v_at[i, reached] = result.at(self.times[reached])
         for name, values in result.outputs_at(self.times[reached]).items():
@@ -214,6 +220,7 @@ class RunBatch:
             self.status.astype(str),
             self.reasons.astype(str),
             self.settings,
+            self.is_given,
             self.times,
             None if self.times is None else self.q_at,
             None if self.times is None else self.v_at,

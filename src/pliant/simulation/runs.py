@@ -35,6 +35,7 @@ class Runs:
     status: NDArray[Any]  # (runs) "done", "stopped", "failed" or "interrupted"
     reasons: NDArray[Any]  # (runs) sentences; "" for those that are done
     settings: dict[str, Any]  # how they were run
+    is_given: tuple[bool, bool] = (True, True)  # whether q0 and v0 are the caller's, not the models'
     times: Array | None = None  # [s] asked for
     q_at: Array | None = None  # (runs, times, n_q); nan where a run had ended
     v_at: Array | None = None  # (runs, times, n_v)
@@ -66,7 +67,8 @@ class Runs:
         """The whole Result of run i: the one that was kept, or by running it again."""
         number = as_index(i, len(self), "i")
         kept = self.results[number] if self.results else None
-        return kept or simulate(self.model(number), q0=self.q0[number], v0=self.v0[number], **self.settings)
+        q0, v0 = (array[number] if own else None for array, own in zip((self.q0, self.v0), self.is_given, strict=True))
+        return kept or simulate(self.model(number), q0=q0, v0=v0, **self.settings)
 
     @property
     def table(self) -> dict[str, NDArray[Any]]:
