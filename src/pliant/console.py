@@ -35,7 +35,8 @@ def short(value: Any) -> str:
 
 @contextmanager
 def progress_bar(title: str, is_shown: bool, now: str = "t = {:.3g} of {:g} s") -> Iterator[Any]:
-    """A bar for runs that last; short ones never see it. now: how far it is, of how far."""
+    """A bar for runs that last; short ones never see it. now: how far it is, of how far. It is told by a function
+    report(t, end, more words)."""
     if not is_shown:
         yield None
         return
@@ -45,4 +46,8 @@ def progress_bar(title: str, is_shown: bool, now: str = "t = {:.3g} of {:g} s") 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0, now="", visible=False)
-        yield lambda t, end: bar.update(task, completed=t / end, now=now.format(t, end), visible=True)
+
+        def report(t: float, end: float, more: str = "") -> None:
+            bar.update(task, completed=t / end, now=now.format(t, end) + more, visible=True)
+
+        yield report

@@ -20,7 +20,7 @@ ROUNDS = 5
 def _seconds(model: Model, starts: Array, threads: int) -> tuple[float, float]:
     """CPU time and wall time."""
     cpu, wall = time.process_time(), time.perf_counter()
-    runs = simulate_many(model, 1.0, q0=starts, rtol=1e-6, threads=threads)
+    runs = simulate_many(model, 1.0, q0=starts, rtol=1e-6, workers=threads)
     assert runs.is_ok.all()
     return time.process_time() - cpu, time.perf_counter() - wall
 

@@ -197,6 +197,15 @@ def test_methods_lists_every_row():
             assert row.reference in listing
 
 
+def test_a_control_law_is_listed_with_its_parameters():
+    listing = pliant_command("methods", "pid").stdout
+    assert "control law pid, in Python pliant.PID: PD with the integral of r - q" in listing
+    assert "Astrom" in listing
+    for words in ("stiffness", "of at least 0 N m/rad, N/m", "windup", "above 0 N m, N", "where the joints shall be"):
+        assert words in listing
+    assert "state-feedback" in pliant_command("methods").stdout
+
+
 def test_every_reference_is_in_the_bibliography():
     from pliant.methods import FAMILIES
 

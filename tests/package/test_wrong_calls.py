@@ -170,6 +170,7 @@ class Ready:
         self.folder, self.arm, self.whip, self.four_bar = folder, arm(), whip(), pliant.load("four-bar")
         self.result, self.runs = pliant.simulate(self.whip), pliant.simulate_many(self.arm, q0=np.zeros((2, 2)))
         self.prepared, self.run = pliant.prepare(self.arm), pliant.prepare_run(self.arm)
+        self.stepper = pliant.stepper(self.arm)
         self.result.save(folder / "whip.nc")
         self.state = self.result.state_at(self.result.t)
         pliant.save_model(self.arm, folder / "arm.toml")
@@ -347,6 +348,8 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Limit.holds": lambda ready: {"value": 0.5},
     "Friction.value": lambda ready: {"key": "mu_k"},
     "PreparedRun.check_start": lambda ready: {"q0": np.zeros(2), "v0": np.zeros(2)},
+    "Stepper.step": lambda ready: {"dt": 0.01},
+    "Stepper.restore": lambda ready: {"saved": ready.stepper.save()},
     "PreparedRun.sweep": lambda ready: {
         "q0": np.zeros((2, 2)),
         "v0": np.zeros((2, 2)),
@@ -360,13 +363,25 @@ OPEN: dict[str, Any] = {
     "load_grid": ("duration",),
     "simulate_many": pliant.simulate,
     "prepare_run": pliant.simulate,
+    "stepper": pliant.simulate,
+    "Stepper": pliant.simulate,
     "drive_torques": pliant.simulate,
     "PreparedRun": pliant.simulate,
     "make_flexible": pliant.FlexibleLink,
     "segmented_beam": pliant.Model,
 }
 # made by pliant, not by its users: they hold what they are given
-HOLDERS = {"Result", "Runs", "StateSpace", "Modes", "Transfer", "FrequencyResponse", "InputShaper", "TipTorque"}
+HOLDERS = {
+    "Result",
+    "Runs",
+    "StateSpace",
+    "Modes",
+    "Transfer",
+    "FrequencyResponse",
+    "InputShaper",
+    "TipTorque",
+    "SavedState",
+}
 
 
 def law_numbers(law: type[Law]) -> dict[str, Any]:
@@ -415,6 +430,7 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
         "FrequencyResponse": ready.response,
         "Prepared": ready.prepared,
         "PreparedRun": ready.run,
+        "Stepper": ready.stepper,
         "Joint": ready.arm.joints[0],
         "Limit": pliant.Limit(-1.0, 1.0),
         "Friction": pliant.Friction("coulomb", 0.3),

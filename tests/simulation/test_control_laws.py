@@ -299,10 +299,10 @@ def test_a_sweep_in_threads_is_every_run_alone_to_the_last_bit():
     law = PID(30.0, 3.0, 50.0, windup=2.0, reference=Cycloid(0.0, 0.2, after=0.4))
     model = two_joints(None, law=law, delay=0.025, noise=1e-3, rate_noise=0.01, seed=5)
     starts = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 2))
-    runs = pliant.simulate_many(model, 0.3, q0=starts, v0=np.zeros((12, 2)), threads=2)
+    runs = pliant.simulate_many(model, 0.3, q0=starts, v0=np.zeros((12, 2)), workers=2)
     alone = [pliant.simulate(model, 0.3, q0=q, v0=[0.0, 0.0]) for q in starts]
     assert np.array_equal(runs.q, [one.q[-1] for one in alone])
-    kept = pliant.simulate_many(model, 0.3, q0=starts[:2], v0=np.zeros((2, 2)), times=[0.1, 0.2], threads=2)
+    kept = pliant.simulate_many(model, 0.3, q0=starts[:2], v0=np.zeros((2, 2)), times=[0.1, 0.2], workers=2)
     assert np.array_equal(kept.q, runs.q[:2])
     run = pliant.prepare_run(model, 0.3)
     for k in (3, 4, 3):

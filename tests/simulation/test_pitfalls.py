@@ -153,14 +153,34 @@ def test_points_of_shapes_are_corners_of_boxes_and_centres_of_spheres():
     assert {row.point for row in result.contacts} >= {"box.corner1", "box.corner3"}
     assert np.min(result.column("free.y")) > 0.07
     ball = falling(Sphere(0.1), None)
-    floor = dataclasses.replace(ball.contacts[0], points="shapes", radius=0.1)
+    floor = dataclasses.replace(ball.contacts[0], points="shapes")
     bounced = pliant.simulate(dataclasses.replace(ball, contacts=(floor,)), 0.5)
     assert np.min(bounced.column("free.y")) == pytest.approx(0.1, abs=0.03)
     assert [point.name for point in contact_points(spatial_box(), spatial_box().contacts[0])] == [
         f"box.corner{k}" for k in range(1, 9)
     ]
-    with pytest.raises(ModelError, match=r"sphere 'box' has radius 0.1 and the contact 0; give the contact its radius"):
-        falling(Sphere(0.1), "shapes")
+
+
+def test_balls_and_capsules_touch_with_their_own_radii():
+    """Of a ball, a thick rod that lies flat and a thin one, which fall side by side, each touches when its surface
+    does: h - r = g t^2/2."""
+    shapes = {"ball": Sphere(0.1), "thick": Rod(0.5, radius=0.03), "thin": Rod(0.5)}
+    joints = [Joint(f"fall_{name}", "prismatic", name, q0=0.3) for name in shapes]
+    bodies = [Body(name, 1.0, shape=shape) for name, shape in shapes.items()]
+    floor = Contact("floor", NormalLaw("hooke", 1e4), points="shapes")
+    model = Model("three", bodies, joints, contacts=[floor])
+    radii = {point.name: point.radius for point in contact_points(model, floor)}
+    ends = {"thick.start": 0.03, "thick.end": 0.03, "thin.start": 0.0, "thin.end": 0.0}
+    assert radii == {**ends, "ball.centre": 0.1}
+    result = pliant.simulate(model, 0.3)
+    touched = {row.point: row.t_start for row in reversed(result.contacts)}
+    assert set(touched) == set(radii)
+    for name, t in touched.items():
+        assert t == pytest.approx(np.sqrt(2 * (0.3 - radii[name]) / 9.81), abs=1e-12)  # a parabola, located to rounding
+    with_radius = dataclasses.replace(floor, radius=0.02)
+    assert contact_points(model, with_radius)[2].radius == 0.02  # of what has none of its own
+    with pytest.raises(ModelError, match=r"'thick' has radius 0.03 and the contact 0.02; leave that of"):
+        dataclasses.replace(model, contacts=[with_radius])
 
 
 def spatial_box():

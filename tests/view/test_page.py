@@ -404,10 +404,32 @@ def servo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_commands_are_shown_with_their_limits(browser: Any, servo: Path) -> None:
+def test_references_are_shown_beside_the_motion_in_its_colour(browser: Any, servo: Path) -> None:
     with Opened(browser, servo) as opened:
         opened.page.locator("[role=tab]", has_text="Control").click()
         card = opened.page.locator(".chart:visible").first
+        card.locator(".nsewdrag").first.wait_for()
+        assert card.locator("h3").inner_text() == "servo: motion and reference, at most 1 rad apart"  # a step of 1 rad
+        curves = "data.map(({ name, y, line }) => [name, y.at(-1), line.color, line.dash])"
+        motion, reference = card.evaluate(f"(card) => card.querySelector('.plot').{curves}")
+        assert [motion[0], reference[:2]] == ["shoulder", ["shoulder: reference", 1.0]]
+        assert motion[2] == reference[2]
+        assert [motion[3], reference[3]] == ["solid", "dash"]
+
+
+def test_limits_of_joints_are_lines_in_the_charts_of_their_coordinates(browser: Any, servo: Path) -> None:
+    with Opened(browser, servo) as opened:
+        card = opened.page.locator(".chart:visible").first
+        card.locator(".nsewdrag").first.wait_for()
+        assert card.locator("h3").inner_text() == "Angles"
+        lines = "(card) => card.querySelector('.plot').layout.annotations.map(({ text, y }) => [text, y])"
+        assert card.evaluate(lines) == [["elbow: upper limit", 0.4]]
+
+
+def test_commands_are_shown_with_their_limits(browser: Any, servo: Path) -> None:
+    with Opened(browser, servo) as opened:
+        opened.page.locator("[role=tab]", has_text="Control").click()
+        card = opened.page.locator(".chart:visible").nth(1)
         card.locator(".nsewdrag").first.wait_for()
         assert card.locator("h3").inner_text() == "servo: command, reaches its limit of 4 N m"
         levels = card.evaluate("(card) => card.querySelector('.plot').layout.shapes.map(({ y0 }) => y0)")

@@ -126,15 +126,15 @@ def cases(
         print_case(name)
 
 
-@app.command(short_help="list formulations, integrators and laws of contact")
+@app.command(short_help="list formulations, integrators, laws of contact and control")
 def methods(
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="one method or law: its parameters", autocompletion=complete_method),
     ] = None,
 ) -> None:
-    """List formulations, integrators and laws of contact: what they support, cost, and who invented them; of one, its
-    parameters.
+    """List formulations, integrators, laws of contact and control: what they support, cost, and who invented them; of
+    one, its parameters.
 
     pliant methods stribeck
     """

@@ -41,6 +41,7 @@ from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.laws import Law
 from pliant.model.messages import explain, listed, quoted, shown
 from pliant.model.model import Model
+from pliant.model.quantities import field_words
 from pliant.model.segmented_beams import SegmentedBeam
 from pliant.model.signals import Constant
 
@@ -360,9 +361,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         signals,
     )
     cls = next(getattr(room, name) for room in rooms if isinstance(getattr(room, name, None), type))
-    sources = [inspect.getsource(one) for one in reversed(cls.__mro__) if one.__module__.startswith("pliant.")]
-    comments = dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))
-    properties = {}
+    comments, properties = field_words(cls), {}
     for key, value in part["properties"].items():
         inner = [one["description"] for one in value.get("anyOf", ()) if "description" in one]
         words = comments.get(key) or next(iter(inner), "")

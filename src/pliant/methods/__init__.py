@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pliant.errors import ModelError
 from pliant.methods.closures import CLOSURES, Closure, Multipliers
+from pliant.methods.control_laws import CONTROL_LAWS, ControlLawRow
 from pliant.methods.formulations import FORMULATIONS, Articulated, Formulation
 from pliant.methods.integrators import INTEGRATORS, AutoIntegrator, Integrator
 from pliant.methods.method import Method
@@ -22,6 +23,7 @@ __all__ = [
     "AUTO",
     "CHOSEN",
     "CLOSURES",
+    "CONTROL_LAWS",
     "FAMILIES",
     "FORMULATIONS",
     "FRICTION_LAWS",
@@ -48,12 +50,13 @@ ClosureLike = Closure | str | Mapping[str, Any]
 # laws of contact and friction are part of a model, so their classes are in model/
 NORMAL_LAWS = tuple(normal_laws.NORMAL_LAWS.values())
 FRICTION_LAWS = tuple(friction_laws.FRICTION_LAWS.values())
-FAMILIES: dict[str, tuple[type[Method], ...] | tuple[type[Law], ...]] = {
+FAMILIES: dict[str, tuple[type[Method], ...] | tuple[type[Law], ...] | tuple[ControlLawRow, ...]] = {
     "formulation": FORMULATIONS,
     "integrator": INTEGRATORS,
     "closure": CLOSURES,
     "normal law": NORMAL_LAWS,
     "friction law": FRICTION_LAWS,
+    "control law": CONTROL_LAWS,
 }
 CHOSEN: dict[str, tuple[type[Method], ...]] = {
     "formulation": FORMULATIONS,

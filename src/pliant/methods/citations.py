@@ -131,4 +131,18 @@ CITATIONS = {
         'C. Canudas de Wit, H. Olsson, K. J. Astrom, P. Lischinsky, "A new model for control of systems with '
         'friction", IEEE Trans. Autom. Control 40 (1995) 419-425.'
     ),
+    "luh1980": (
+        'J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "Resolved-acceleration control of mechanical manipulators", IEEE '
+        "Trans. Autom. Control 25 (1980) 468-474."
+    ),
+    "astrom1995": (
+        "K. J. Astrom, T. Hagglund, PID Controllers: Theory, Design, and Tuning, 2nd ed., Instrument Society of "
+        "America 1995."
+    ),
+    "astrom1997": (
+        "K. J. Astrom, B. Wittenmark, Computer-Controlled Systems: Theory and Design, 3rd ed., Prentice Hall 1997."
+    ),
+    "kalman1960": (
+        'R. E. Kalman, "Contributions to the theory of optimal control", Bol. Soc. Mat. Mexicana 5 (1960) 102-119.'
+    ),
 }

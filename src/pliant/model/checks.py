@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Sphere, Tube
-from pliant.model.contact_points import contact_points
+from pliant.model.bodies import DIRECTIONS, Body, Frame, Rod, Tube
+from pliant.model.contact_points import ContactPoint, contact_points
 from pliant.model.control_laws import ComputedTorque, StateFeedback
 from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.friction_laws import Friction
@@ -160,25 +160,24 @@ def _cycles(parents: dict[str, str]) -> Iterator[str]:
 # contacts
 
 
-def _ball_problems(where: str, contact: Contact, bodies: list[Any]) -> Iterator[str]:
-    """All points of a contact are of one radius."""
-    for body in bodies:
-        shape = getattr(body, "shape", None)
-        if isinstance(shape, Sphere) and shape.radius != contact.radius:
+def _ball_problems(where: str, contact: Contact, points: tuple[ContactPoint, ...]) -> Iterator[str]:
+    """One radius for all would be another than what the shapes say."""
+    for point in points:
+        if contact.radius and point.radius != contact.radius:
             yield (
-                f"{where}: sphere '{body.name}' has radius {shape.radius:g} and the contact {contact.radius:g}; give "
-                "the contact its radius, and other bodies a contact of their own"
+                f"{where}: '{point.frame.body}' has radius {point.radius:g} and the contact {contact.radius:g}; leave "
+                "that of the contact out, or give its points one by one"
             )
+            return
 
 
 def _contact_problems(model: Model) -> Iterator[str]:
-    bodies = {body.name: body for body in model.bodies}
     for contact in model.contacts:
         where = f"contact '{contact.name}'"
         carrier = find_frame(model, contact.plane.place).body
         points = contact_points(model, contact)
         if contact.points == "shapes":
-            yield from _ball_problems(where, contact, [bodies[point.frame.body] for point in points])
+            yield from _ball_problems(where, contact, points)
         if not points:
             yield f"{where}: there is no rod, tube or beam whose ends could be its points; give points"
         for point in points:

@@ -50,9 +50,9 @@ class Contact:
     name: Name  # under which it is logged
     normal: AnyNormalLaw  # force along the normal
     plane: Plane = Plane()  # what is touched; default: the ground z = 0
-    points: Points | None = None  # left out: ends of the links; "shapes": corners of boxes and centres of spheres, too
+    points: Points | None = None  # left out: ends of the links; "shapes": those of all shapes, with their radii
     friction: AnyFriction | None = None  # force along the plane
-    radius: NonNegative = 0.0  # of a ball about each point [m]
+    radius: NonNegative = 0.0  # of a ball about each point; "shapes": about each that has no radius of its own [m]
     rests: bool = False  # whether points may lie below the plane at the start: they press on it, as at rest
 
     @property

@@ -8,6 +8,7 @@ ComputedTorque takes r'' + D e for the accelerations that the torques of the rig
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, Tag
 
 from pliant.model.messages import listed, shown
-from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Numbers, Positive, described
+from pliant.model.parameters import Parameter
+from pliant.model.quantities import ONE_OR_EACH, NonNegative, Number, Numbers, Positive, described, field_words
 from pliant.model.signals import Constant, Signal
 
 Array = NDArray[np.float64]
@@ -61,9 +63,23 @@ def one_per_command(values: Any, count: int) -> tuple[Any, ...]:
 
 
 class SampledLaw:
-    """What all laws share."""
+    """What all laws share, and what a law says of itself in listings: the first line of its docstring, too."""
 
+    family: ClassVar[str] = "control law"
+    name: ClassVar[str] = ""  # that of the field `kind`
+    summary: ClassVar[str] = ""
+    supports: ClassVar[frozenset[str]] = frozenset()
+    cost: ClassVar[str] = "one product with a matrix a sample"
+    reference_key: ClassVar[str] = ""  # in docs/bibliography.md
     per_command: ClassVar[tuple[str, ...]] = ("reference", "feedforward")  # parameters: one for all, or one each
+
+    def __init_subclass__(cls) -> None:
+        cls.name, cls.summary = cls.__dict__["kind"], (cls.__doc__ or "").partition("\n")[0].removesuffix(".")
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Its fields, for listings."""
+        return tuple(_parameter(field, field_words(cls)[field.name]) for field in dataclasses.fields(cls)[:-1])  # type: ignore[arg-type]
 
     def each(self, field: str, count: int) -> tuple[Any, ...]:
         """A parameter per command."""
@@ -78,10 +94,32 @@ class SampledLaw:
                 yield f"law.{field} has {counts}; give one, or one per command"
 
 
+def _parameter(field: Any, words: str) -> Parameter:
+    """A row of a listing; its unit stands in its words."""
+    before, _, rest = words.partition(" [")
+    unit, _, after = rest.partition("]")
+    is_needed = field.default is dataclasses.MISSING
+    default = None if is_needed or field.default == () else "0" if field.default is ZERO else field.default
+    is_gain = field.name in ("stiffness", "damping", "integral")
+    low = 0.0 if is_gain or field.name == "windup" else -np.inf
+    return Parameter(
+        before + after,
+        unit,
+        low,
+        is_open=not is_gain,
+        key=field.name,
+        name=field.name,
+        default=default,
+        is_needed=is_needed,
+    )
+
+
 @described
 class PD(SampledLaw):
     """stiffness (r - q) + damping (r' - v) + feedforward, for every velocity of the controller's joints."""
 
+    supports: ClassVar[frozenset[str]] = frozenset({"feedforward", "reference"})
+    reference_key: ClassVar[str] = "astrom1995"
     per_command: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "reference", "feedforward")
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
@@ -99,6 +137,8 @@ class PD(SampledLaw):
 class PID(SampledLaw):
     """PD with the integral of r - q, summed up once per period."""
 
+    supports: ClassVar[frozenset[str]] = frozenset({"feedforward", "integral", "reference"})
+    reference_key: ClassVar[str] = "astrom1995"
     per_command: ClassVar[tuple[str, ...]] = (*PD.per_command, "integral", "windup")
 
     stiffness: Gains  # torque per angle, force per length [N m/rad, N/m]
@@ -121,6 +161,9 @@ class LinearController(SampledLaw):
     """u = C x + D e + feedforward, then x <- A x + B e: any linear controller, as designed for the sampling period.
 
     e: angles and lengths of the controller's joints minus the reference, then their rates minus its rate."""
+
+    supports: ClassVar[frozenset[str]] = frozenset({"feedforward", "reference", "states"})
+    reference_key: ClassVar[str] = "astrom1997"
 
     A: Rows  # one row per controller state
     B: Rows  # one row per controller state, one column per e
@@ -153,6 +196,9 @@ class StateFeedback(SampledLaw):
     x0 is the operating point (q, v), with the reference added to the coordinates and rates of the controller's joints.
     pliant.lqr finds a gain."""
 
+    supports: ClassVar[frozenset[str]] = frozenset({"feedforward", "modes", "reference"})
+    reference_key: ClassVar[str] = "kalman1960"
+
     gain: Rows  # one row per command, one column per coordinate and then per velocity of the model
     q: Numbers = ()  # coordinates of the operating point; left out: zeros
     v: Numbers = ()  # velocities of the operating point; left out: zeros
@@ -179,6 +225,9 @@ class ComputedTorque(SampledLaw):
     e'' + damping e' + stiffness e = 0. The law knows masses, gravity, armatures, springs and dampers of joints; not
     that links bend, nor loads, friction, limits, contacts and motor signals."""
 
+    supports: ClassVar[frozenset[str]] = frozenset({"feedforward", "reference", "rigid model"})
+    cost: ClassVar[str] = "O(n) inverse dynamics a sample"
+    reference_key: ClassVar[str] = "luh1980"
     per_command: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "reference", "feedforward")
 
     stiffness: Gains  # angular acceleration per angle, acceleration per length [1/s^2]

@@ -56,7 +56,9 @@ class Parameter:
 
     @property
     def range_words(self) -> str:
-        """What numbers it may be: "above 0 m/s"."""
+        """What numbers it may be: "above 0 m/s"; "" for what has no bounds."""
+        if self.low == -math.inf and self.high == math.inf:
+            return ""
         unit = f" {self.unit}" if self.unit else ""
         if self.high < math.inf and self.is_open:
             return f"above {self.low:.4g}, at most {self.high:g}{unit}"

@@ -3,6 +3,7 @@
 The comment behind a field is its description in the schema of model files."""
 
 import dataclasses
+import inspect
 import math
 import re
 import warnings
@@ -138,6 +139,12 @@ def described(cls: type[T]) -> type[T]:
     cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
     made: type[T] = worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
     return made
+
+
+def field_words(cls: type) -> dict[str, str]:
+    """The comments behind the fields of a class: what each means, and its unit."""
+    sources = [inspect.getsource(one) for one in reversed(cls.__mro__) if one.__module__.startswith("pliant.")]
+    return dict(re.findall(r"^    (\w+): .*  # (.*)$", "\n".join(sources), re.MULTILINE))
 
 
 def worded(made: Any) -> Any:

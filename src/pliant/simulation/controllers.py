@@ -19,9 +19,8 @@ from pliant.model.control import Controller
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.results.checkpoint import SampledState
-from pliant.results.outputs import recorded_outputs
+from pliant.results.outputs import OutputsNow
 from pliant.system.control_tables import SAME_INSTANT
-from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
     from pliant.engine.prepared import Prepared
@@ -102,6 +101,11 @@ def stepped(value: Any, step: float | None) -> Any:
     return value if step is None else step * np.round(value / step)
 
 
+def held(t: float, measured: Measured) -> Any:
+    """The function of a controller that nobody asks: whoever advances the run writes its commands."""
+    raise AssertionError("never called")
+
+
 # --- one run ------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +118,7 @@ class Sampler:
         firsts = np.cumsum([0, *(sum(self.widths(each).values()) for each in self.model.controllers)])
         # those with a law are sampled by kernels/control.py
         self._own = [(each, int(first)) for each, first in zip(self.model.controllers, firsts[:-1], strict=True)]
-        self._own = [(each, first) for each, first in self._own if each.law is None]
+        self._own = [(each, first) for each, first in self._own if each.law is None and each.function is not held]
         for controller, first in self._own if not begun else ():
             self.inputs[first : first + sum(self.widths(controller).values())] = 0.0
         self.sensors = [Sensors(self.model, controller) for controller, _ in self._own]
@@ -163,13 +167,11 @@ class Sampler:
 
     def outputs(self, t: float, y: Array) -> dict[str, Array]:
         """Outputs in a state, worked out beside the run, so that looking changes nothing."""
-        phases = Phases(np.array([t]), self._handle.work.phase[None, :].copy())
-        found = recorded_outputs(self._observer, np.array([t]), y[None, :], self.inputs[None, :].copy(), phases)
-        return {name: values[0] for name, values in found.items()}
+        return self._outputs.at(t, y, self.inputs, self._handle.work.phase)
 
     @cached_property
-    def _observer(self) -> Prepared:
-        return self._handle.copy()
+    def _outputs(self) -> OutputsNow:
+        return OutputsNow(self._handle)
 
     def commands(self) -> dict[str, Array]:
         """Held commands by joint."""

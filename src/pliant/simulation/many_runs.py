@@ -3,124 +3,33 @@ that fails keeps its reason and stops no other."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.engine.arguments import as_array, as_flag, as_index, as_model, as_rows, as_times
-from pliant.engine.callbacks import CallbackError, heard
-from pliant.engine.prepared import prepare
+from pliant.console import progress_bar
+from pliant.engine.arguments import as_array, as_choice, as_flag, as_model, as_rows, as_times, as_whole
+from pliant.engine.callbacks import heard
 from pliant.engine.threads import thread_count
-from pliant.errors import ModelError, PliantError
-from pliant.model.columns import coordinate_columns, velocity_columns
+from pliant.errors import ModelError
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
-from pliant.result import Result, counted
-from pliant.results.frames import pandas_frame
 from pliant.simulation.moved import warn_of_moved
 from pliant.simulation.options import check_options
-from pliant.simulation.outcome import status_word
-from pliant.simulation.prepared_run import PreparedRun
-from pliant.simulation.simulate import run_model, simulate, warn_of
-
-if TYPE_CHECKING:
-    import pandas
+from pliant.simulation.run_batch import RunBatch
+from pliant.simulation.runs import Runs
+from pliant.simulation.simulate import warn_of
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
-MAX_CHUNK = 64  # runs a thread takes at once
-NOT_BEGUN = "before it began"
-LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Many runs: where each began and ended, how, and why; results of single ones on request."""
-
-    models: tuple[Model, ...]  # one per run, or one for all
-    q0: Array  # (runs, n_q) where they began
-    v0: Array  # (runs, n_v)
-    t: Array  # (runs) where they ended [s]
-    q: Array  # (runs, n_q)
-    v: Array  # (runs, n_v)
-    steps: NDArray[np.int64]  # (runs) accepted
-    status: NDArray[Any]  # (runs) "done", "stopped", "failed" or "interrupted"
-    reasons: NDArray[Any]  # (runs) sentences; "" for those that are done
-    settings: dict[str, Any]  # how they were run
-    times: Array | None = None  # [s] asked for
-    q_at: Array | None = None  # (runs, times, n_q); nan where a run had ended
-    v_at: Array | None = None  # (runs, times, n_v)
-    outputs: dict[str, Array] = field(default_factory=dict)  # the models' outputs, each (runs, times, columns)
-    results: tuple[Result | None, ...] = ()  # of all runs, if they were to be kept
-    # of runs that recorded their way (times, keep_results), each (runs), nan where a run has none; else empty
-    audit: dict[str, Array] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # "run 3: ..", of the same runs, and of those that failed
-
-    def __len__(self) -> int:
-        return len(self.t)
-
-    @property
-    def is_ok(self) -> NDArray[np.bool_]:
-        """Per run: whether it came to its end as asked (a stop that the model asked for counts)."""
-        return np.isin(self.status, ("done", "stopped"))
-
-    @property
-    def failed(self) -> list[int]:
-        """Numbers of the runs that are not ok."""
-        return [int(i) for i in np.flatnonzero(~self.is_ok)]
-
-    def model(self, i: int) -> Model:
-        """Of run i."""
-        return self.models[as_index(i, len(self), "i") if len(self.models) > 1 else 0]
-
-    def result(self, i: int) -> Result:
-        """The whole Result of run i: the one that was kept, or by running it again."""
-        number = as_index(i, len(self), "i")
-        kept = self.results[number] if self.results else None
-        return kept or simulate(self.model(number), q0=self.q0[number], v0=self.v0[number], **self.settings)
-
-    @property
-    def table(self) -> dict[str, NDArray[Any]]:
-        """Columns with a value per run: how it ended, and the coordinates at its start ("elbow.start") and its end."""
-        model = self.models[0]
-        found: dict[str, NDArray[Any]] = {"status": self.status, "t": self.t, "steps": self.steps}
-        found |= {f"{name}.start": self.q0[:, k] for k, name in enumerate(model.coordinates)}
-        found |= {f"{name}.rate.start": self.v0[:, k] for k, name in enumerate(model.velocities)}
-        found |= {name: self.q[:, k] for k, name in enumerate(model.coordinates)}
-        found |= {f"{name}.rate": self.v[:, k] for k, name in enumerate(model.velocities)}
-        return {**found, **self.audit, "reason": self.reasons}
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table, a row per run; units in attrs["units"]."""
-        frame: pandas.DataFrame = pandas_frame(self.table, self._units)
-        return frame
-
-    @property
-    def _units(self) -> dict[str, str]:
-        columns = (*coordinate_columns(self.models[0]), *velocity_columns(self.models[0]))
-        units = {column.name: column.unit for column in columns}
-        return {"t": "s", **units, **{f"{name}.start": unit for name, unit in units.items()}}
-
-    def _repr_html_(self) -> str:
-        from pliant.view.notebook import table_html
-
-        # what is the same in all runs says nothing
-        varied = {
-            name: values for name, values in self.table.items() if len(set(values.tolist())) > 1 or name == "status"
-        }
-        heads = [f"{name} [{self._units[name]}]" if self._units.get(name) else name for name in varied]
-        return table_html(repr(self)[1:-1], ("run", *heads), list(zip(range(len(self)), *varied.values(), strict=True)))
-
-    def __repr__(self) -> str:
-        words, counts = np.unique(self.status, return_counts=True)
-        how = ", ".join(f"{count} {word}" for word, count in zip(words, counts, strict=True)) or "none"
-        name = self.models[0].name if self.models else ""
-        first = f"; run {self.failed[0]}: {self.reasons[self.failed[0]]}" if self.failed else ""
-        return f"<Runs of {name!r}: {how}{counted(self.warnings)}{first}>"
+PLACES = ("threads", "processes")
+BAR_SECONDS = 0.5  # before the bar is shown: what is done by then needs none
 
 
 def simulate_many(
@@ -131,26 +40,77 @@ def simulate_many(
     v0: ArrayLike | None = None,
     times: ArrayLike | None = None,
     keep_results: bool = False,
-    threads: int | None = None,
-    progress: ManyProgress | None = None,
+    on: Literal["threads", "processes"] = "threads",
+    workers: int | None = None,
+    progress: ManyProgress | bool | None = None,
     **options: Any,
 ) -> Runs:
     """One run per row of q0 and v0, or per model, or both: rows and models are paired, one of either serves all.
 
-    Only end states are kept (the fastest way); times: states and the models' outputs at these times, too; keep_results:
-    whole Results. options: those of simulate. threads: None for one per core (models with Python controllers: one).
-    progress(done, runs) is called a few times a second. Ctrl-C gives back what has been done."""
+    Only end states are kept (the fastest way, without an audit); times: states and the models' outputs at these times,
+    too; keep_results: whole Results. options: those of simulate. on: "threads", or "processes" for models with Python
+    controllers, which let only one thread run at a time. workers: how many, None for one per core (Python controllers
+    in threads: one). Results do not depend on either. progress: a bar on a terminal (False: none; True: in a notebook,
+    too), or a function that is called as progress(done, runs) a few times a second. Ctrl-C gives back what has been
+    done; a run that fails keeps its reason and stops no other."""
     each = (models,) if isinstance(models, Model) else as_list(models)
+    if "threads" in options:
+        warnings.warn("threads of simulate_many is called workers", DeprecationWarning, stacklevel=2)
+        workers = options.pop("threads") if workers is None else workers
     warn_of_moved(options)
-    settings = {"duration": duration, **options}
-    reported, keep_results = heard(progress), as_flag(keep_results, "keep_results")
+    settings, place = {"duration": duration, **options}, as_choice(on, PLACES, "on")
+    keep_results, reported = as_flag(keep_results, "keep_results"), _heard(progress)
     ends = _check(each, settings)
-    work = _Work(each, settings, *_starts(each, q0, v0), _as_times(times, min(ends)), keep_results)
-    calls_python = any(model.calls_python for model in each)
-    work.share_out(1 if threads is None and calls_python else thread_count(threads), reported)
-    runs = work.runs()
+    is_given, starts = (q0 is not None, v0 is not None), _starts(each, q0, v0)
+    batch = RunBatch(each, settings, *starts, _as_times(times, min(ends)), keep_results, is_given)
+    count = _workers(workers, place, any(model.calls_python for model in each))
+    with _shown(progress, batch, reported) as report:
+        if place == "processes":
+            from pliant.simulation.run_processes import share_out_to_processes
+
+            share_out_to_processes(batch, count, report)
+        else:
+            batch.share_out(count, report)
+    runs = batch.runs()
     warn_of(_summary(runs))
     return runs
+
+
+def _workers(workers: Any, place: str, calls_python: bool) -> int:
+    if workers is not None:
+        return as_whole(workers, "workers", advice=", or None for one per core")
+    return 1 if calls_python and place == "threads" else thread_count(None)
+
+
+def _heard(progress: Any) -> ManyProgress | None:
+    """The user's function, if it is one."""
+    if isinstance(progress, bool):
+        return None
+    found: ManyProgress | None = heard(progress)
+    return found
+
+
+@contextmanager
+def _shown(progress: Any, batch: RunBatch, reported: ManyProgress | None) -> Iterator[ManyProgress | None]:
+    """What is called while the runs are made: the user's function, or a bar where somebody looks."""
+    is_seen = sys.stderr.isatty() or (progress is True and _is_in_notebook())
+    is_shown = reported is None and progress is not False and is_seen
+    begun = time.perf_counter()
+    with progress_bar("simulate_many", is_shown, "{:.0f} of {:.0f} runs") as bar:
+
+        def report(done: int, runs: int) -> None:
+            if time.perf_counter() - begun > BAR_SECONDS:
+                failed = int(np.count_nonzero(batch.status == "failed"))
+                rate = done / (time.perf_counter() - begun)
+                bar(done, runs, f", {rate:.3g} a second" + (f", {failed} failed" if failed else ""))
+
+        yield reported if bar is None else report
+
+
+def _is_in_notebook() -> bool:
+    """Whether this runs in a notebook, which shows bars though it is no terminal."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _summary(runs: Runs) -> list[str]:
@@ -203,170 +163,3 @@ def _starts(models: tuple[Model, ...], q0: ArrayLike | None, v0: ArrayLike | Non
             raise ModelError(f"{what}: {count} found, but there are {runs} runs; give one for all, or {runs}")
     _, _, rows = as_rows(first, np.zeros(runs), q=q, v=v)
     return rows["q"], rows["v"]
-
-
-class _Work:
-    """Runs that are being made: every thread takes the next one."""
-
-    def __init__(
-        self,
-        models: tuple[Model, ...],
-        settings: dict[str, Any],
-        q0: Array,
-        v0: Array,
-        times: Array | None,
-        keep_results: bool,
-    ) -> None:
-        self.models, self.settings, self.q0, self.v0, self.times = models, settings, q0, v0, times
-        n, n_times = len(q0), 0 if times is None else len(times)
-        self.t, self.q, self.v, self.steps = np.zeros(n), q0.copy(), v0.copy(), np.zeros(n, np.int64)
-        self.status, self.reasons = np.full(n, "interrupted", object), np.full(n, NOT_BEGUN, object)
-        self.q_at = np.full((n, n_times, q0.shape[1]), np.nan)
-        self.v_at = np.full((n, n_times, v0.shape[1]), np.nan)
-        self.outputs: dict[str, Array] = {}
-        self.results: list[Result | None] = [None] * n if keep_results else []
-        self.audits: list[dict[str, float]] = [{} for _ in range(n)]
-        self.heard: list[tuple[str, ...]] = [()] * n
-        self.n_done = 0
-        self._is_whole = times is not None or keep_results
-        self._next, self._chunk, self._lock = 0, 1, threading.Lock()
-        self._stop = np.zeros(1, np.int64)  # read by the kernel, too
-        self._error: BaseException | None = None
-
-    def share_out(self, threads: int, progress: ManyProgress | None) -> None:
-        """All runs, in threads; this one watches."""
-        n = len(self.t)
-        if len(self.models) == 1 and not self._is_whole:
-            self._chunk = max(1, min(MAX_CHUNK, n // (4 * threads)))
-        workers = [threading.Thread(target=self._labour, daemon=True) for _ in range(min(threads, n))]
-        # kernels are compiled, or loaded, here and once
-        prepare(self.models[0])
-        for worker in workers:
-            worker.start()
-        try:
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(LOOK_SECONDS)
-                    if progress is not None:
-                        progress(self.n_done, n)
-        except (KeyboardInterrupt, CallbackError) as error:
-            # what is done is given back
-            if isinstance(error, CallbackError):
-                self.reasons[self.reasons == NOT_BEGUN] = f"{NOT_BEGUN}: {error}"
-        finally:
-            self._stop[0] = 1
-            for worker in workers:
-                worker.join()
-        if self._error is not None:
-            raise self._error
-
-    def _labour(self) -> None:
-        """What one thread does."""
-        try:
-            run: PreparedRun | None = None
-            while not self._stop[0]:
-                with self._lock:
-                    part = range(self._next, min(self._next + self._chunk, len(self.t)))
-                    self._next = part.stop
-                if not part:
-                    return
-                run = self._run(part, run)
-                with self._lock:
-                    self.n_done += len(part)
-        except BaseException as error:  # reported by the thread that watches
-            self._error = error
-            self._stop[0] = 1
-
-    def _model(self, i: int) -> Model:
-        return self.models[i if len(self.models) > 1 else 0]
-
-    def _watch(self, t: float, t_end: float) -> None:
-        """Ctrl-C reaches the watching thread only: it is passed on."""
-        if self._stop[0]:
-            raise KeyboardInterrupt
-
-    def _run(self, part: range, run: PreparedRun | None) -> PreparedRun | None:
-        """These runs; what is prepared for one run of a model serves the next."""
-        model = self._model(part[0])
-        try:
-            if self._is_whole:
-                self._run_whole(part[0])
-                return None
-            if run is None or run.handle.model is not model:
-                run = PreparedRun(model, **(self.settings | {"sample": None}))
-            self._run_to_end(part, run)
-        except PliantError as error:
-            for i in part:
-                self.status[i], self.reasons[i] = "failed", str(error)
-        return run
-
-    def _run_to_end(self, part: range, run: PreparedRun) -> None:
-        good = [i for i in part if self._can_start(i, run)] if run.has_phase else list(part)
-        if run.handle.model.calls_python or run.handle.model.loops:
-            for i in good:
-                status, self.reasons[i] = run.attempt(self.q0[i], self.v0[i], self._watch)
-                stepping = run.memory.stepping[0]
-                self.status[i], self.t[i], self.steps[i] = status_word(status), stepping.t, stepping.n_steps
-                self.q[i], self.v[i] = run.state
-        elif good:
-            ends = run.sweep(self.q0[good], self.v0[good], self._stop)
-            self.t[good], self.q[good], self.v[good], self.steps[good] = ends.t, ends.q, ends.v, ends.steps
-            self.status[good], self.reasons[good] = "done", ""
-            for k, (word, reason) in ends.others.items():
-                self.status[good[k]], self.reasons[good[k]] = word, reason
-
-    def _can_start(self, i: int, run: PreparedRun) -> bool:
-        """Whether the model can start there; if not, it is noted."""
-        try:
-            run.check_start(self.q0[i], self.v0[i])
-        except PliantError as error:
-            self.status[i], self.reasons[i] = "failed", str(error)
-            return False
-        return True
-
-    def _run_whole(self, i: int) -> None:
-        model = self._model(i)
-        result = run_model(model, self.q0[i], self.v0[i], None, self._watch, self.settings)
-        self.audits[i], self.heard[i] = result.audit, result.warnings
-        self.status[i], self.reasons[i] = result.status, result.reason
-        self.t[i], self.q[i], self.v[i], self.steps[i] = result.t[-1], result.q[-1], result.v[-1], result.stats["steps"]
-        if self.results:
-            self.results[i] = result
-        if self.times is None:
-            return
-        reached = self.times <= result.t[-1]
-        self.q_at[i, reached], self.v_at[i, reached] = result.at(self.times[reached])
-        for name, values in result.outputs_at(self.times[reached]).items():
-            with self._lock:
-                empty = np.full((len(self.t), len(self.times), values.shape[1]), np.nan)
-                room = self.outputs.setdefault(name, empty)
-            room[i, reached] = values
-
-    def runs(self) -> Runs:
-        is_ok = np.isin(self.status, ("done", "stopped"))
-        heard = [
-            f"run {i}: {words}"
-            for i in range(len(self.t))
-            for words in (*(() if is_ok[i] else (f"{self.status[i]} {self.reasons[i]}",)), *self.heard[i])
-        ]
-        names = dict.fromkeys(name for audit in self.audits for name in audit)
-        audit = {name: np.array([each.get(name, np.nan) for each in self.audits]) for name in names}
-        return Runs(
-            self.models,
-            self.q0,
-            self.v0,
-            self.t,
-            self.q,
-            self.v,
-            self.steps,
-            self.status.astype(str),
-            self.reasons.astype(str),
-            self.settings,
-            self.times,
-            None if self.times is None else self.q_at,
-            None if self.times is None else self.v_at,
-            self.outputs,
-            tuple(self.results),
-            audit,
-            tuple(heard),
-        )

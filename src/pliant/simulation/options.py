@@ -58,7 +58,7 @@ def check_options(model: Model, /, begin: float = 0.0, **given: Any) -> dict[str
                 f"{name}: {options[name]:g} s fits more than {limit} times into {options['duration']:g} s; "
                 "give a longer one"
             )
-    _check_tables(model, begin, begin + float(options["duration"]))
+    check_tables(model, begin, begin + float(options["duration"]))
     for controller in model.controllers:
         if controller.law is None and not callable(controller.function):
             raise ModelError(
@@ -178,7 +178,7 @@ def in_words(size: float) -> str:
     return f"{size:.0f} B"
 
 
-def _check_tables(model: Model, begin: float, end: float) -> None:
+def check_tables(model: Model, begin: float, end: float) -> None:
     """A prescribed motion may not change its rate at once, as a table does where it begins or ends inside the run."""
     for link in model.links:
         for signal in link.joint.each("motion"):

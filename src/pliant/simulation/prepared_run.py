@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_vector
 from pliant.engine.callbacks import Progress
-from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
-from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
-from pliant.simulation.options import check_options
-from pliant.simulation.outcome import better_coupling, events_of, failure_reason, growth_words, status_word
+from pliant.simulation.outcome import better_coupling, growth_words, status_word
 from pliant.simulation.recorder import Recorded
-from pliant.simulation.run import Run, advance_to_end, as_bytes
+from pliant.simulation.repeated_run import RepeatedRun
+from pliant.simulation.run import advance_to_end
 from pliant.system.memory import Memory
 from pliant.system.status import Status
 
@@ -42,15 +40,10 @@ class PreparedRun:
 
     def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
         self._given = {"duration": duration, "unchecked": unchecked, **options}
-        self.options = check_options(model, **{"duration": duration, **options, "dense": False})
-        self.handle = Prepared(model, self.options["formulation"], closure=self.options["closure"], unchecked=unchecked)
-        start = start_on_loops(self.handle, as_state(model, model.q0, model.v0), is_given=False)
-        self._run = Run(self.handle, start, self.options, wants_rows=False)
-        self._y0, self._start = self.memory.y.copy(), self.memory.stepping.copy()
-        self._stepping, self._stepping0 = as_bytes(self.memory.stepping), as_bytes(self._start)
-        self._n_q, self._n_v = len(start[0]), len(start[1])
-        self._is_running = False
-        self.has_phase, self._is_alone = len(self.handle.work.phase) > 0, not model.calls_python
+        self._run = RepeatedRun(model, unchecked, duration=duration, **options)
+        self.options, self.handle = self._run.options, self._run.handle
+        self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
+        self._is_running, self._is_alone = False, not model.calls_python
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of."""
@@ -88,45 +81,21 @@ class PreparedRun:
         return as_vector(value, model.coordinates if what == "q0" else model.velocities, what)
 
     def _attempt(self, q0: Array | None, v0: Array | None, progress: Progress | None) -> tuple[Status, str]:
-        self._run.begin_again()
-        n_q, n_v, memory = self._n_q, self._n_v, self.memory
-        memory.y[:], self._stepping[:] = self._y0, self._stepping0
-        if q0 is not None:
-            memory.y[:n_q] = q0
-        if v0 is not None:
-            memory.y[n_q : n_q + n_v] = v0
-        if self.handle.model.loops:
-            state = memory.y[:n_q].copy(), memory.y[n_q : n_q + n_v].copy()
-            is_closed = q0 is None and v0 is None
-            state = start_on_loops(self.handle, state, is_given=q0 is not None, is_closed=is_closed)
-            initialise_multipliers(self.handle, state, self.options["integrator"])
-            memory.y[: n_q + n_v] = np.concatenate(state)
-        if self.has_phase:
-            self.handle.start_phase(memory.y)
-        status, reason = Status(self._run.enter()) if self._is_alone else Status.PAUSE, ""
+        self._run.begin(q0, v0)
+        status, reason = Status(self._run.run.enter()) if self._is_alone else Status.PAUSE, ""
         if status == Status.DONE:
             return status, reason
         recorded = Recorded()
         if status in (Status.PAUSE, Status.BUFFER_FULL, Status.REVIEW):
-            recorded, status, reason = advance_to_end(self._run, progress, status)
+            recorded, status, reason = advance_to_end(self._run.run, progress, status)
         recorded.take(self.memory)
-        events, t = events_of(self.handle, recorded.log), float(self.memory.stepping[0].t)
-        return status, reason or failure_reason(
-            self.handle,
-            status,
-            t,
-            events,
-            self._y0[:n_q],
-            memory.y[:n_q],
-            int(memory.stepping[0].target),
-            self.options,
-        )
+        return status, reason or self._run.why(status, recorded.log)
 
     def check_start(self, q0: Array, v0: Array) -> None:
         """Hard limits must hold, and no point may be inside its plane."""
         q0, v0 = as_state(self.handle.model, q0, v0, ("q0", "v0"))
         if self.has_phase:
-            self.handle.start_phase(np.concatenate([q0, v0, self._y0[self._n_q + self._n_v :]]))
+            self.handle.start_phase(np.concatenate([q0, v0, self._run.y0[self._n_q + self._n_v :]]))
 
     def sweep(self, q0: Array, v0: Array, stop: NDArray[np.int64]) -> Ends:
         """How the runs from rows of starts end, without Python between them; stop[0] = 1 ends it early.
@@ -149,8 +118,8 @@ class PreparedRun:
         functions = _jit.address(advance.advance), _jit.address(events.start_phase)
         gaps = np.zeros((1, len(self.handle.system.contacts)))
         with self.handle.lock:
-            self._run.begin_again()
-            refs = (*self.handle.refs, self._run.memory_ref, self._start)
+            self._run.run.begin_again()
+            refs = (*self.handle.refs, self._run.run.memory_ref, self._run.stepping0)
             _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
         code = facts[:, many.STATUS]
         reasons = {}
@@ -179,8 +148,7 @@ class PreparedRun:
     @property
     def state(self) -> tuple[Array, Array]:
         """(q, v) where the last run ended."""
-        n_q, y = self._n_q, self.memory.y
-        return y[:n_q].copy(), y[n_q : n_q + self._n_v].copy()
+        return self._run.state
 
     def end(self, q0: Array | None = None, v0: Array | None = None) -> tuple[Array, Array]:
         """(q, v) at the end of a run from this start (default: the model's)."""

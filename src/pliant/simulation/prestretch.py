@@ -1,4 +1,5 @@
-"""A start in which virtual springs are stretched, and stretching, as the multipliers of the closed loops say."""
+"""The start of a run on its loops; where asked for, one in which virtual springs are stretched, and stretching, as the
+multipliers of the closed loops say."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.prepared import Prepared
+from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.mechanisms.constraints import Loops
 from pliant.methods.closures import Multipliers, Springs
 from pliant.methods.integrators import Dop853
@@ -18,6 +20,25 @@ from pliant.system.memory import evaluate_dense
 
 Array = NDArray[np.float64]
 SLOPE_TIME = 1e-3  # [s] over which the slope of multipliers is measured
+
+
+def put_on_loops(
+    handle: Prepared,
+    state: tuple[Array, Array],
+    options: dict[str, Any],
+    *,
+    is_given: bool,
+    is_closed: bool = False,
+    t: float = 0.0,
+) -> tuple[Array, Array]:
+    """Where a run begins. is_given: by the caller; is_closed: it has been found here before. Springs that start
+    stretched are stretched from the closed loops, not from where the caller leaves them open."""
+    springs = handle.closure.prestretched_springs if handle.model.loops and not is_closed else None
+    state = start_on_loops(handle, state, is_given=is_given and springs is None, is_closed=is_closed)
+    if springs is not None:
+        state = prestretched(handle, springs, state, options)
+    initialise_multipliers(handle, state, options["integrator"], t)
+    return state
 
 
 def prestretched(

@@ -14,7 +14,6 @@ from pliant.engine.callbacks import Progress, heard
 from pliant.engine.prepared import prepare
 from pliant.engine.run_options import OFF
 from pliant.errors import AccuracyWarning
-from pliant.mechanisms.assembly import initialise_multipliers, start_on_loops
 from pliant.methods import ClosureLike, FormulationLike, IntegratorLike
 from pliant.model.model import Model
 from pliant.result import Result
@@ -23,7 +22,7 @@ from pliant.simulation.continuing import as_start, go_on
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room
-from pliant.simulation.prestretch import prestretched
+from pliant.simulation.prestretch import put_on_loops
 from pliant.simulation.run import Run, advance_to_end
 
 
@@ -106,11 +105,7 @@ def run_model(
     handle = prepare(model, options["formulation"]).copy(options["closure"])
     if begin is not None:
         state = begin.state(model)
-    state = start_on_loops(handle, state, is_given=q0 is not None, is_closed=begin is not None)
-    springs = handle.closure.prestretched_springs if model.loops and begin is None else None
-    if springs is not None:
-        state = prestretched(handle, springs, state, options)
-    initialise_multipliers(handle, state, options["integrator"], t0)
+    state = put_on_loops(handle, state, options, is_given=q0 is not None, is_closed=begin is not None, t=t0)
     run = Run(handle, state, options, wants_rows=True, t=t0)
     if begin is None:
         handle.start_phase(run.memory.y)

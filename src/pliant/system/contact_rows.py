@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model.bodies import Frame
-from pliant.model.contact_points import contact_points
+from pliant.model.contact_points import ContactPoint, contact_points
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.model import Model
 from pliant.model.tree import find_frame
@@ -45,17 +45,17 @@ class ContactRows:
             plane = len(frames)
             frames.append(plane_frame(model, contact.plane))
             for point in contact_points(model, contact):
-                self._add(contact, point.name, len(frames), plane)
+                self._add(contact, point, len(frames), plane)
                 frames.append(point.frame)
 
-    def _add(self, contact: Contact, point: str, frame: int, plane: int) -> None:
+    def _add(self, contact: Contact, point: ContactPoint, frame: int, plane: int) -> None:
         k = len(self.contacts)
-        self.names.append((contact.name, point))
+        self.names.append((contact.name, point.name))
         self.restitutions.append(np.nan if contact.normal.restitution is None else contact.normal.restitution)
         row = {
             "frame": frame,
             "plane": plane,
-            "radius": contact.radius,
+            "radius": point.radius,
             "rests": contact.rests,
             "friction": -1 if contact.friction is None else self._friction(contact.friction),
             "phase": self.first_phase + k,

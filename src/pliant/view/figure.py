@@ -186,6 +186,7 @@ def _draw_levels(ax: Any, drawing: Drawing) -> None:
 
 
 def _draw_curve(ax: Any, curve: Curve, k: int) -> None:
+    k = curve.beside if curve.beside >= 0 else k
     name = f"curve{k % N_COLOURS}"
     colour = colours().get(name, colours()["ink"])
     style = DASHES[(k // N_COLOURS + curve.is_dashed) % len(DASHES)]

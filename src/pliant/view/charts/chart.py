@@ -31,6 +31,7 @@ class Curve:
     t: Array
     values: Array
     is_dashed: bool = False
+    beside: int = -1  # the curve whose colour it has, as a reference has that of what follows it; -1: its own
 
 
 @dataclass(frozen=True)
@@ -255,12 +256,18 @@ def _legend(curves: Sequence[Curve], left: float, indent: float) -> tuple[str, i
             x, row = left, row + 1
         y = 13 + ROW * row
         parts.append(
-            path(f"M{pixel(x)} {pixel(y - 4)}h18", _look(k, curve.is_dashed)) + text(x + 24, y, curve.label, css="ink")
+            path(f"M{pixel(x)} {pixel(y - 4)}h18", _look(_colour(k, curve), curve.is_dashed))
+            + text(x + 24, y, curve.label, css="ink")
         )
         x += width
     return "".join(parts), row + 1
 
 
+def _colour(k: int, curve: Curve) -> int:
+    """Of curve k."""
+    return curve.beside if curve.beside >= 0 else k
+
+
 def _curve(curve: Curve, k: int, across: Scale, down: Scale) -> str:
     t, values = decimate(curve.t, curve.values)
-    return path(line_path(across.pixels(t), down.pixels(values)), _look(k, curve.is_dashed))
+    return path(line_path(across.pixels(t), down.pixels(values)), _look(_colour(k, curve), curve.is_dashed))

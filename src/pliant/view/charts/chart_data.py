@@ -103,7 +103,9 @@ def panel_drawing(quantities: Quantities, panel: Panel, title: str) -> Drawing:
     """The chart of a panel."""
     curves = tuple(Curve(label, *quantities.curve(name)) for label, name in panel.curves)
     bodies = tuple(quantities.body(name) for _, name in panel.curves)
-    return Drawing(title, panel.unit, curves, floor=FLOOR * quantities.size(panel.unit), bodies=bodies)
+    levels = tuple(level for _, name in panel.curves for level in quantities.limits(name))
+    floor = FLOOR * quantities.size(panel.unit)
+    return Drawing(title, panel.unit, curves, levels=levels, floor=floor, bodies=bodies)
 
 
 def _options(forms: Mapping[str, Drawing]) -> str:
@@ -137,6 +139,7 @@ def _curves(arrays: Arrays, drawing: Drawing, fineness: tuple[int, float], is_fi
         else:
             x, y = arrays.rounded(curve.t - first), arrays.rounded(curve.values)
         data = {"label": curve.label, "x": x, "x0": first, "y": y, "dashed": curve.is_dashed}
+        data |= {"beside": curve.beside} if curve.beside >= 0 else {}
         body = drawing.bodies[k] if drawing.bodies else -1
         found.append(data | ({"body": body} if body >= 0 else {}))
     return found

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
 from pliant.model.flexible import Beam
+from pliant.model.joints import Limit
 from pliant.model.model import Model, Output
 from pliant.model.rotations import matrix_euler, quaternion_matrix
 from pliant.queries.attitude import follow
@@ -165,6 +166,21 @@ class Quantities:
             own = [k for k, column in enumerate(output_columns(model, output)) if column.unit == unit]
             sizes.append(_largest(result.outputs[output.name][:, own]))
         return max(sizes)
+
+    def limits(self, quantity: str) -> tuple[tuple[str, float], ...]:
+        """Ends of the range of a coordinate that has a limit: (what, value)."""
+        return self._limits.get(quantity, ())
+
+    @cached_property
+    def _limits(self) -> dict[str, tuple[tuple[str, float], ...]]:
+        model, found = self.result.model, {}
+        for link in (link for link in model.links if link.joint.row.has_plain_rates):
+            for k, limit in enumerate(link.joint.each("limit")):
+                if isinstance(limit, Limit):
+                    name = model.coordinates[link.q + k]
+                    ends = (("upper", limit.upper), ("lower", limit.lower))
+                    found[name] = tuple((f"{name}: {side} limit", end) for side, end in ends if end is not None)
+        return found
 
     def body(self, quantity: str) -> int:
         """Which link a quantity is about; -1: none, or several."""

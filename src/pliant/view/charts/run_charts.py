@@ -12,7 +12,7 @@ from pliant.view.charts.beam_charts import beam_drawings
 from pliant.view.charts.chart import Drawing
 from pliant.view.charts.chart_data import ChartBook
 from pliant.view.charts.contact_charts import Touching
-from pliant.view.charts.control_charts import control_drawings
+from pliant.view.charts.control_charts import control_drawings, reference_drawings
 from pliant.view.charts.quantities import (
     Quantities,
     angles_panel,
@@ -51,7 +51,8 @@ def _groups(result: Recording, panels: Sequence[Panel] | None, book: ChartBook) 
         cards = [book.panel(windows[panel.window], panel, panel.title) for panel in panels]
         yield "Case", "".join(cards)
     yield "Motion", "".join(_cards(quantities, (*coordinate_panels(result), *rate_panels(result)), book))
-    yield "Control", "".join(book.card(drawing) for drawing in control_drawings(quantities))
+    controlled = (*reference_drawings(quantities), *control_drawings(quantities))
+    yield "Control", "".join(book.card(drawing) for drawing in controlled)
     yield "Contact", _contact(result, book)
     yield "Outputs", "".join(_cards(quantities, output_panels(result), book))
     yield "Energy", _energy(quantities, book)

@@ -36,7 +36,7 @@ function traceOf(curve, k, { along, scale, chart }, alike) {
     name: escaped(curve.label),
     x: along.factor === 1 ? acrossOf(curve) : acrossOf(curve).map((value) => along.factor * value),
     y,
-    line: { color: theme.curves[k % theme.curves.length], width: 1.7, dash: dashOf(curve, round, alike), simplify: false },
+    line: { color: theme.curves[(curve.beside ?? k) % theme.curves.length], width: 1.7, dash: dashOf(curve, round, alike), simplify: false },
     hovertemplate: `%{y:.5g} ${escaped(raised(scale.unit))}${name}`,
   };
 }

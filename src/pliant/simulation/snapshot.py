@@ -1,0 +1,71 @@
+"""All that the next instant of a run depends on, copied bit by bit: a run goes on from it as if it had never left.
+
+A Checkpoint (results/checkpoint.py) is what a file can keep, and integrators begin anew from it; a Snapshot has their
+past, too."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.methods.integrators import Integrator
+from pliant.results.checkpoint import SampledState
+from pliant.simulation.auto_integrator import AutoChoice
+from pliant.simulation.run import Run, as_bytes
+
+ADDRESSES = ("step", "interpolant")  # in memory.stepping: they hold in one process only
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Tables of Memory and Work, the integrators so far, and Python controllers."""
+
+    tables: tuple[Bytes, ...]
+    integrators: tuple[tuple[float, Integrator], ...]
+    choice: AutoChoice | None
+    sampled: tuple[SampledState, ...]
+
+
+class Tables:
+    """The memory of all tables of a run that change, as bytes: copied in a few microseconds."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        work = run.handle.work
+        changing = [table for name, table in zip(work._fields, work, strict=True) if name != "calls"]
+        self._work = [as_bytes(table) for table in changing if table.nbytes]
+        self._addresses = [run.memory.stepping.view(np.ndarray)[name] for name in ADDRESSES]
+        self._memory: Any = None
+        self._of_memory: list[Bytes] = []
+
+    def _bytes(self) -> list[Bytes]:
+        memory = self._run.memory
+        if memory is not self._memory:  # "auto" has changed the integrator
+            self._memory = memory
+            self._of_memory = [as_bytes(table) for table in memory if table.nbytes]
+        return [*self._of_memory, *self._work]
+
+    def save(self) -> Snapshot:
+        """A copy."""
+        run = self._run
+        sampled = run.sampler.states() if run.sampler is not None else ()
+        tables = tuple(table.copy() for table in self._bytes())
+        return Snapshot(tables, tuple(run.integrators), copy.copy(run.choice), sampled)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """As it was, of this run or of one made in the same way."""
+        run = self._run
+        if run.integrators[-1][1] != snapshot.integrators[-1][1]:
+            run.change_integrator(snapshot.integrators[-1][1])
+        run.integrators[:] = snapshot.integrators
+        run.choice = copy.copy(snapshot.choice)
+        addresses = [int(each[0]) for each in self._addresses]
+        for table, saved in zip(self._bytes(), snapshot.tables, strict=True):
+            table[...] = saved
+        for each, address in zip(self._addresses, addresses, strict=True):
+            each[0] = address
