@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.engine.arguments import as_state
 from pliant.engine.prepared import Prepared
+from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.simulation.options import check_options
 from pliant.simulation.outcome import events_of, failure_reason
@@ -26,6 +27,10 @@ class RepeatedRun:
     simulate, checked here."""
 
     def __init__(self, model: Model, unchecked: bool, packed: Packed | None = None, **options: Any) -> None:
+        if check_options(model, **options)["accuracy"] is not None:
+            raise ModelError(
+                "accuracy is reached by whole runs that are compared; take simulate, or give rtol here (accuracy='off')"
+            )
         self.options = check_options(model, **{**options, "dense": False, "sample": "off"})
         self.handle = Prepared(model, self.options["formulation"], packed, self.options["closure"], unchecked)
         self._own = as_state(model, model.q0, model.v0)

@@ -15,6 +15,7 @@ from pliant.errors import PliantError
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation.outcome import status_word
+from pliant.simulation.options import check_options
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.simulation.runs import Runs
 from pliant.simulation.simulate import run_model
@@ -53,7 +54,8 @@ class RunBatch:
         self.heard: list[tuple[str, ...]] = [()] * n
         self.n_done = 0
         self.wanted, self.is_given = (times, keep_results, is_given), is_given
-        self._is_whole = times is not None or keep_results
+        has_accuracy = any(check_options(model, **settings)["accuracy"] is not None for model in set(models))
+        self._is_whole = times is not None or keep_results or has_accuracy
         self._next, self._chunk, self._lock = 0, 1, threading.Lock()
         self._stop = np.zeros(1, np.int64)  # read by the kernel, too
         self._error: BaseException | None = None
