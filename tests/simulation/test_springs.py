@@ -165,15 +165,13 @@ def test_a_mass_on_a_strut_swings_as_on_massless_joints() -> None:
 
 
 def test_a_slider_crank_on_a_strut_follows_its_lagrangian() -> None:
-    """One coordinate by hand: crank angle theta; strut from the middle of the rod to the ground, table and damper too."""
+    """One coordinate by hand, the crank angle theta; strut with a damper from the middle of the rod to the ground."""
     r, L, m1, m2, m3, g, k, c, free = 0.3, 0.8, 1.0, 2.0, 1.5, 9.81, 400.0, 8.0, 0.4
     post = (0.5, 0.6)
     theta, rate, second = sympy.symbols("theta rate second")
     slide = r * sympy.cos(theta) + sympy.sqrt(L**2 - (r * sympy.sin(theta)) ** 2)
     phi = -sympy.asin(r / L * sympy.sin(theta))
-    middle = sympy.Matrix(
-        [r * sympy.cos(theta) + L / 2 * sympy.cos(phi), r * sympy.sin(theta) + L / 2 * sympy.sin(phi)]
-    )
+    middle = [r * f(theta) + L / 2 * f(phi) for f in (sympy.cos, sympy.sin)]
     length = sympy.sqrt((middle[0] - post[0]) ** 2 + (middle[1] - post[1]) ** 2)
     of_rate = [sympy.diff(x, theta) * rate for x in (slide, middle[0], middle[1], phi, length)]
     T = m1 * r**2 / 6 * rate**2 + m3 * of_rate[0] ** 2 / 2
@@ -285,14 +283,10 @@ def test_the_force_is_the_slope_of_the_energy(law: str) -> None:
         q, still, h = rng.uniform(-1, 1, 3), np.zeros(3), 1e-5
         tau = pliant.inverse_dynamics(without, q, still, still) - pliant.inverse_dynamics(with_spring, q, still, still)
         steps = h * np.eye(3)
-        slope = [
-            (pliant.energy(with_spring, q + e, still).elastic - pliant.energy(with_spring, q - e, still).elastic)
-            / 2
-            / h
-            for e in steps
-        ]
+        up, down = (pliant.energy(with_spring, q + sign * steps, np.zeros((3, 3))).elastic for sign in (1, -1))
+        slope = (up - down) / (2 * h)
         # central differences: h^2 and rounding / h
-        assert np.abs(tau + np.array(slope)).max() < 1e-6
+        assert np.abs(tau + slope).max() < 1e-6
 
 
 def flexible(*springs: Spring, **fields: Any) -> Model:
@@ -523,7 +517,7 @@ def test_linearise_takes_the_thrust_of_a_spring_as_an_input() -> None:
 
 def test_the_slope_of_a_linear_model_is_that_of_the_force() -> None:
     linear = pliant.linearise(slider(1.3, stiffness=80.0, length=1.0, damping=3.0), [1.3])
-    assert linear.A == pytest.approx(np.array([[0, 1], [-40.0, -1.5]]), abs=1e-7)
+    assert np.allclose(linear.A, [[0, 1], [-40.0, -1.5]], rtol=0, atol=1e-7)
 
 
 def test_transfer_matrices_say_that_they_take_no_springs() -> None:
@@ -545,18 +539,10 @@ def test_transfer_matrices_say_that_they_take_no_springs() -> None:
 
 def test_many_runs_and_flexible_links_take_springs() -> None:
     model = arm(Spring("s", POST, LOWER, 50.0, 1.0))
-    runs = pliant.simulate_many(
-        [replace(model, springs=[replace(model.springs[0], stiffness=k)]) for k in (20.0, 90.0)], 0.2
-    )
-    assert [run.status for run in runs] == ["done", "done"]
-    bent = pliant.make_flexible(
-        model,
-        "lower",
-        to=(0.6, 0, 0),
-        section=pliant.Circle(0.02),
-        material=Material(young=7e10, density=800.0),
-        modes=1,
-    )
+    models = [replace(model, springs=[replace(model.springs[0], stiffness=k)]) for k in (20.0, 90.0)]
+    assert [run.status for run in pliant.simulate_many(models, 0.2)] == ["done", "done"]
+    light = Material(young=7e10, density=800.0)
+    bent = pliant.make_flexible(model, "lower", section=pliant.Circle(0.01), material=light, to=(0.6, 0, 0), modes=1)
     assert bent.springs[0].second.body == "lower_beam"
     assert start_lengths(bent) == pytest.approx(start_lengths(model))
 
@@ -626,7 +612,7 @@ BAD_SPRINGS = {
     },
     "elongation must increase, but 1 follows 1": {"stiffness": {"elongation": [1, 1], "force": [0, 1]}},
     "2 values of elongation but 3 of force": {"stiffness": {"elongation": [0, 1], "force": [0, 1, 2]}},
-    "found -1; give 0 or more": {"stiffness": -1.0},
+    "found -1.0; give 0 or more": {"stiffness": -1.0},
     "is not known; allowed: tension, compression": {"stiffness": 1.0, "only": "pull"},
     "'stifness' is not known; did you mean 'stiffness'": {"stifness": 1.0},
 }
@@ -636,7 +622,7 @@ BAD_SPRINGS = {
 def test_a_spring_that_makes_no_sense_is_refused(message: str) -> None:
     with pytest.raises(ModelError) as error:
         Spring("s", "world", "m", **BAD_SPRINGS[message])
-    assert message in str(error.value).replace('"stifness"', "'stifness'")
+    assert message in str(error.value)
     assert "spring 's'" in str(error.value)
 
 
