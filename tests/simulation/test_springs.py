@@ -119,7 +119,7 @@ def test_two_masses_orbit_as_points_do_in_plain_coordinates() -> None:
     wanted = solve_ivp(law, (0.0, 3.0), start, "DOP853", rtol=1e-12, atol=1e-12).y[:6, -1]
     found = np.concatenate([result.q[-1, :3], result.q[-1, 7:10]])
     assert np.abs(found - wanted).max() < 1e-8  # of both integrations
-    assert result.audit["momentum_drift"] < 1e-13
+    assert result.audit["momentum_drift"] < 1e-10  # angular momentum is quadratic: kept by rtol, not by the method
 
 
 def test_bodies_on_a_spring_at_their_corners_keep_their_momenta() -> None:
@@ -134,9 +134,8 @@ def test_bodies_on_a_spring_at_their_corners_keep_their_momenta() -> None:
 
 
 def test_a_spring_to_the_world_takes_momentum() -> None:
-    model = two_bodies(second="world")
-    model = replace(model, joints=[replace(model.joints[0], q0=(1, 0, 0, 0, 0, 0, 1)), model.joints[1]])
-    assert not pliant.prepare(model).conserves_momentum()
+    held = two_bodies(first=Frame("world", (0, 1, 0)))
+    assert not pliant.prepare(held).conserves_momentum()
     assert pliant.prepare(two_bodies()).conserves_momentum()
 
 
@@ -181,7 +180,8 @@ def test_a_slider_crank_on_a_strut_follows_its_lagrangian() -> None:
     left = sympy.diff(momentum, theta) * rate + sympy.diff(momentum, rate) * second
     damper = -c * of_rate[4] * sympy.diff(length, theta)
     row = left - sympy.diff(T - V, theta) - damper
-    acceleration = sympy.lambdify((theta, rate), sympy.solve(row, second)[0])
+    # linear in the acceleration
+    acceleration = sympy.lambdify((theta, rate), -row.subs(second, 0) / sympy.diff(row, second))
 
     bodies = [
         Body("crank", m1, (r / 2, 0, 0), (0, 0, m1 * r**2 / 12), inertia_check="symmetric"),
@@ -272,7 +272,8 @@ def test_a_mass_between_stretched_springs_swings_across_as_a_string_does() -> No
 def test_energy_and_works_balance_in_every_formulation(law: str, formulation: str) -> None:
     model = arm(Spring("inner", UPPER, LOWER, **LAWS[law]), Spring("outer", POST, LOWER, **LAWS[law]))
     result = pliant.simulate(model, 0.5, formulation=formulation, rtol=1e-11)
-    assert result.audit["energy_residual"] < 1e-10
+    # values of a table are kinks of its slope, which steps pass unseen; those of a snapping one are sharp
+    assert result.audit["energy_residual"] < (2e-9 if law == "snapping" else 1e-10)
 
 
 @pytest.mark.parametrize("law", ["linear", "table", "snapping"])
@@ -356,7 +357,7 @@ def test_forces_in_a_beam_know_the_springs_beyond(name: str) -> None:
     }
     pull = Spring("s", Frame("beam", (1.5, 0.1, 0.0)), Frame("world", (0.5, 0.6, 0.9)), stiffness=2e4, length=1.0)
     sprung = Model("held", [beam], springs=[pull], **fields)
-    result = pliant.simulate(sprung, 0.02, sample=[0.0])
+    result = pliant.simulate(sprung, 0.02)
     d = np.array([0.5, 0.6, 0.9]) - np.array([1.5, 0.1, 0.0])
     force = result["s.force"][0] * d / np.linalg.norm(d)
     fields["outputs"] = fields["outputs"][:1]
@@ -452,9 +453,9 @@ def test_states_where_the_ends_coincide_are_named() -> None:
             call()
     with pytest.raises(ModelError, match="start: the ends of spring 's' coincide"):
         pliant.simulate(model, 1.0, q0=[0.0])
-    ends = pliant.prepare_run(model, 1.0).sweep(np.array([[1.0], [0.0]]), np.array([[0.0], [0.0]]))
-    assert list(ends.reasons) == [1]
-    assert "ends of spring 's' meet" in ends.reasons[1][1]
+    runs = pliant.simulate_many(model, 0.5, q0=[[1.0], [0.3]], v0=[[0.0], [-4.0]])
+    assert runs.status.tolist() == ["done", "failed"]
+    assert "ends of spring 's' meet" in runs.reasons[1]
 
 
 # --- what a free length is ------------------------------------------------------------------------------------------
@@ -540,7 +541,7 @@ def test_transfer_matrices_say_that_they_take_no_springs() -> None:
 def test_many_runs_and_flexible_links_take_springs() -> None:
     model = arm(Spring("s", POST, LOWER, 50.0, 1.0))
     models = [replace(model, springs=[replace(model.springs[0], stiffness=k)]) for k in (20.0, 90.0)]
-    assert [run.status for run in pliant.simulate_many(models, 0.2)] == ["done", "done"]
+    assert pliant.simulate_many(models, 0.2).status.tolist() == ["done", "done"]
     light = Material(young=7e10, density=800.0)
     bent = pliant.make_flexible(model, "lower", section=pliant.Circle(0.01), material=light, to=(0.6, 0, 0), modes=1)
     assert bent.springs[0].second.body == "lower_beam"
@@ -614,7 +615,7 @@ BAD_SPRINGS = {
     "2 values of elongation but 3 of force": {"stiffness": {"elongation": [0, 1], "force": [0, 1, 2]}},
     "found -1.0; give 0 or more": {"stiffness": -1.0},
     "is not known; allowed: tension, compression": {"stiffness": 1.0, "only": "pull"},
-    "'stifness' is not known; did you mean 'stiffness'": {"stifness": 1.0},
+    "unknown key 'stifness'; did you mean 'stiffness'?": {"stifness": 1.0},
 }
 
 

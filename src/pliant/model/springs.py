@@ -140,21 +140,16 @@ def is_commanded(model: Model, spring: Spring) -> bool:
 
 def needs_direction(model: Model, spring: Spring, length: float) -> bool:
     """Whether there is a force where the ends coincide; length: free length."""
-    return spring.has_motor or is_commanded(model, spring) or _force_at_zero(spring, length) != 0.0
+    return spring.has_motor or is_commanded(model, spring) or _pulls_at_zero(spring, length)
 
 
-def _force_at_zero(spring: Spring, length: float) -> float:
-    """Of the elastic part where the ends coincide [N]."""
+def _pulls_at_zero(spring: Spring, length: float) -> bool:
+    """Whether the elastic part may have a force where the ends coincide."""
     if spring.only == "tension":
-        return 0.0
-    if not isinstance(spring.stiffness, ForceTable):
-        return -float(spring.stiffness) * length
-    from scipy.interpolate import PchipInterpolator  # only models with tables pay for this import
-
-    elongation, force = spring.stiffness.both_ways
-    law = PchipInterpolator(elongation, force)
-    x = float(np.clip(-length, elongation[0], elongation[-1]))
-    return float(law(x) + law(x, 1) * (-length - x))
+        return False
+    if isinstance(spring.stiffness, ForceTable):
+        return (-length, 0.0) not in zip(*spring.stiffness.both_ways, strict=True)
+    return spring.stiffness * length > 0.0
 
 
 def spring_problems(model: Model) -> Iterator[str]:
