@@ -45,7 +45,7 @@ def _idle_gravity(recording: Recording) -> str:
     """Gravity along every hinge, as that of the defaults is, turns none."""
     model = recording.model
     moving = [link for link in model.links if link.joint.row.velocities]
-    acts = [model.loads, model.springs, model.contacts, model.controllers]
+    acts: list[Any] = [model.loads, model.springs, model.contacts, model.controllers]
     acts += [link.joint.motor or link.joint.motion for link in moving]
     if not moving or any(acts) or not any(model.gravity) or np.max(np.abs(recording.v), initial=0.0) > AT_REST:
         return ""

@@ -66,6 +66,8 @@ def _spring_marks(scene: Scene, canvas: Canvas, k: int, spring: Spring, free: fl
     """A coil, a rope or a cylinder, coloured by the sense of its force; just under what it hangs on."""
     ends = scene.between(k, spring)
     length = float(np.linalg.norm(ends[1] - ends[0]))
+    if spring.only == "compression" and length > free:  # not touched: as long as it is
+        ends[1] = ends[0] + free / length * (ends[1] - ends[0])
     depth = -1.0 if scene.view.is_flat else canvas.depth(ends.mean(axis=0))
     look, sag = spring_look(spring, length, free), rope_sag(length, free) * canvas.scale
     for points, width in spring_lines(spring_kind(spring), canvas.pixels(ends), weight, sag):
