@@ -453,7 +453,8 @@ def test_states_where_the_ends_coincide_are_named() -> None:
             call()
     with pytest.raises(ModelError, match="start: the ends of spring 's' coincide"):
         pliant.simulate(model, 1.0, q0=[0.0])
-    runs = pliant.simulate_many(model, 0.5, q0=[[1.0], [0.3]], v0=[[0.0], [-4.0]])
+    with pytest.warns(pliant.AccuracyWarning, match="1 of 2 runs failed"):
+        runs = pliant.simulate_many(model, 0.5, q0=[[1.0], [0.3]], v0=[[0.0], [-4.0]])
     assert runs.status.tolist() == ["done", "failed"]
     assert "ends of spring 's' meet" in runs.reasons[1]
 
@@ -493,7 +494,7 @@ def test_a_python_controller_commands_a_spring_by_its_name() -> None:
     result = pliant.simulate(model, 5.0)
     assert result.q[-1, 0] == pytest.approx(1.2, abs=1e-3)
     assert result.audit["energy_residual"] < 1e-9
-    assert "s.command" in result.to_dataframe().columns if hasattr(result, "to_dataframe") else True
+    assert np.abs(result["s.command"]).max() == 5.0  # its limit
     sampled = pliant.modes(model, q=[1.2], controllers=True)
     assert np.all(np.abs(sampled.eigenvalues.real) > 0.1)
     with pytest.raises(ModelError, match="measures coordinates of joints, which spring 's' has none of"):
