@@ -49,6 +49,7 @@ from pliant.linear.modes import modes as modes, frequencies as frequencies, Mode
 from pliant.linear.transfer_matrix.transfer import transfer as transfer, Transfer as Transfer
 from pliant.linear.transfer_matrix.response import FrequencyResponse as FrequencyResponse
 from pliant.model.model import Model as Model, Base as Base, Load as Load, Crossing as Crossing, Output as Output
+from pliant.model.springs import Spring as Spring, ForceTable as ForceTable
 from pliant.model.control import Controller as Controller
 from pliant.model.control_laws import (
     PD as PD,

@@ -58,12 +58,19 @@ ADVICE = {
     "bounds that differ by many powers of ten, or take a law without sticking (tanh, lugre)",
     "EVENT_MISSED": "an event was passed without being noticed ({who}), so what follows would be wrong; give a shorter "
     "max_step or a smaller rtol",
+    "COINCIDENT": "the ends of spring {who!r} meet, where its force has no direction; keep them apart by a limit or a "
+    'stiffer spring, or give it length 0 or only = "tension", with which they may meet',
     "GROWN": "the motion has grown far beyond the energy that there was or that works have brought: {who}",
     "INTERRUPTED": "by Ctrl-C",
 }
 
 
+def failure_words(status: IntEnum, who: str, more: str = "") -> str:
+    """What failed and what to try."""
+    return ADVICE[status.name].format(who=who, more=more)
+
+
 def failure_advice(status: IntEnum, t: float, who: str, more: str = "") -> str:
     """One sentence: when, what, what to try. more: what may be tried besides, with the settings in force."""
-    advice = ADVICE[status.name].format(who=who, more=more)
+    advice = failure_words(status, who, more)
     return f"at t = {t:.9g} s: {advice}" if advice else ""

@@ -7,6 +7,7 @@ from pliant.model.joints import Joint, Limit
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
 from pliant.model.normal_laws import Hertz
 from pliant.model.signals import Chirp, Constant, Cycloid, Linear, Ramp, Sine, Step, Sum, Table
+from pliant.model.springs import ForceTable, Spring
 
 SOLID = (0.1, 0.2, 0.25)
 LUGRE = Friction("lugre", 0.1, mu_s=0.2, v_s=0.01, sigma0=1e4, sigma1=30.0, load=2.0)
@@ -55,6 +56,10 @@ def rich():
         loads=(
             Load("mount", x=signals[4], axes="body"),
             Load(Frame("b3", (1, 0, 0)), z=0.0, kind="couple", name="twist"),
+        ),
+        springs=(
+            Spring("strut", "mount", Frame("b4", (0, 0.1, 0)), 1e3, 2.0, 0.5, Sine(3.0)),
+            Spring("guy", "corner", "b6", ForceTable((0.0, 0.1, 0.3), (0.0, 5.0, 1e3)), only="tension"),
         ),
         contacts=(
             Contact("floor", NormalLaw("flores", 1e8, restitution=0.9), Plane("corner", offset=-9.0), radius=0.1),

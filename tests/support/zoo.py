@@ -18,6 +18,7 @@ from pliant.model.joints import Joint, Limit
 from pliant.model.loops import Loop
 from pliant.model.model import Base, Load, Model
 from pliant.model.signals import Chirp, Constant, Cycloid, Sine, Table
+from pliant.model.springs import ForceTable, Spring
 from pliant.model.transmissions import TorqueTable, Transmission
 
 ZOO: dict[str, Model] = {}
@@ -274,6 +275,23 @@ def loaded_arm() -> Model:
 
 
 @_exhibit
+def guyed_arm() -> Model:
+    """Springs between places off the axes of links, to the world and between them: table, damper, motor, a rope."""
+    joints = [
+        Joint(name="shoulder", kind="spherical", child="upper"),
+        Joint(name="elbow", kind="revolute", parent=_on("upper", 0.6, 0, 0), child="lower", axis=(0, 1, 0)),
+    ]
+    post, muscle = _on("world", 0.3, 0.8, 0.4), ForceTable((-0.3, 0.0, 0.4), (-20.0, 0.0, 50.0))
+    springs = [
+        Spring("guy", post, _on("upper", 0.5, 0.0, 0.1), stiffness=40.0, damping=2.0),
+        Spring("muscle", _on("upper", 0.2, 0.1, 0), _on("lower", 0.3, 0.1, 0), muscle, motor=Sine(4.0, 3.0)),
+        Spring("rope", "lower", post, stiffness=90.0, damping=1.0, length=0.9, only="tension"),
+    ]
+    bodies = [_rod("upper", 0.6, 1.5, 0.05), _rod("lower", 0.5, 1.0, 0.04)]
+    return Model(name="guyed arm", bodies=bodies, joints=joints, springs=springs)
+
+
+@_exhibit
 def stopped_arm() -> Model:
     """Compliant limits on both sides, pressed in some states: forces that depend on the phase."""
     stop = Limit(lower=-0.5, upper=0.6, stiffness=80.0, damping=1.5)
@@ -345,7 +363,12 @@ def flexible_arm() -> Model:
         Load(frame="tip", x=0.5, z=0.3, kind="couple", axes="body"),
         Load(frame=_on("upper", 0.9, 0, 0), x=0.4, y=-0.6, kind="couple", axes="world"),
     ]
-    return Model(name="flexible arm", bodies=[upper, lower, payload], joints=joints, frames=[tip], loads=loads)
+    springs = [
+        Spring("stay", _on("world", 0.3, 0.9, 0.4), _on("upper", 0.6, 0.05, -0.02), stiffness=60.0, damping=2.0),
+        Spring("chord", _on("upper", 0.2, 0, 0.1), _on("lower", 0.5, 0, 0.1), stiffness=40.0, length=0.3),
+    ]
+    bodies = [upper, lower, payload]
+    return Model("flexible arm", bodies, joints, frames=[tip], loads=loads, springs=springs)
 
 
 @_exhibit

@@ -28,7 +28,7 @@ from pliant.engine.arguments import (
     as_vector,
     as_whole,
 )
-from pliant.errors import ModelError, SimulationError
+from pliant.errors import ModelError, SimulationError, failure_words
 from pliant.methods import FormulationLike, find_formulation
 from pliant.methods.closures import Closure, Multipliers
 from pliant.methods.formulations import Formulation, GibbsAppell
@@ -190,13 +190,15 @@ class Prepared:
             raise ModelError(NO_INVERSE)
         if self.unchecked:
             tau = np.empty(len(v)) if out is None else out
-            self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches)
+            if status := self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches):
+                raise self.failure(status)
             return tau
         if not self._fit(q, v, vdot, t) or vdot is NOTHING:
             q, v, vdot, t = self._converted(q, v, vdot, t, "vdot")
         tau = out if out is not None and self._is_apart(out, q, v, vdot) else np.empty(self._v_shape)
         with self.lock:
-            self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches)
+            if status := self._inverse(*self.refs, t, q, v, vdot, tau, self._wrenches):
+                raise self.failure(status)
         return tau if out is None or out is tau else self._given(tau, out)
 
     def reactions(self, q: Array, v: Array, tau: Array = NOTHING, t: float = 0.0) -> Array:
@@ -339,6 +341,10 @@ class Prepared:
         each = out.reshape(len(out), n, 12)[:, frames]
         return each[..., :9].reshape(len(out), len(frames), 3, 3), each[..., 9:]
 
+    def frame_places(self, q: Array) -> Array:
+        """World position (rows, frames, 3) of every row of the table of frames, ends of springs among them."""
+        return self.frame_placements(q, list(range(len(self.system.frames))))[1]
+
     def frame_row(self, name: str) -> int:
         """Row of a frame by its name or its body's, or a message."""
         known = self.packed.frame_rows
@@ -409,6 +415,7 @@ class Prepared:
                     f"start: {self.model.velocities[limit.dof]!r} is {depth:g} beyond its limit {limit.bound:g}; "
                     "start inside, or give the limit a stiffness"
                 )
+        self._check_springs(q)
         gaps = np.zeros((1, len(self.system.contacts)))
         with self.lock:
             _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
@@ -421,6 +428,19 @@ class Prepared:
                     "start on the plane or above it, or shift the plane by its offset; if it is pressed on the plane, "
                     "say rests = true"
                 )
+
+    def _check_springs(self, q: Array) -> None:
+        """Ends of springs that must not meet are apart, or a message."""
+        springs = self.system.springs
+        if not np.any(springs.nearest > 0.0):
+            return
+        places = self.frame_places(q[None, :])[0]
+        distances = np.linalg.norm(places[springs.end] - places[springs.start], axis=1)
+        for k in np.flatnonzero(distances < springs.nearest)[:1]:
+            raise ModelError(
+                f"start: the ends of spring {self.model.springs[k].name!r} coincide, where its force has no direction; "
+                "start with its ends apart, or give it length 0 and no motor"
+            )
 
     @cached_property
     def _on_plane(self) -> float:
@@ -448,6 +468,8 @@ class Prepared:
             for link in roots
         )
         from_world = any(self.system.frames[contact.plane].body < 0 for contact in self.system.contacts)
+        ends = np.concatenate([self.system.springs.start, self.system.springs.end])
+        from_world |= bool(np.any(self.system.frames.body[ends] < 0))
         return free and not any(self.model.gravity) and len(self.model.loads) == 0 and not from_world
 
     def momentum_drift(self, q: Array, v: Array) -> float:
@@ -461,9 +483,18 @@ class Prepared:
             max(np.max(np.abs(change[:, :3])) / (scales[0] or 1.0), np.max(np.abs(change[:, 3:])) / (scales[1] or 1.0))
         )
 
+    def failed_name(self, status: int, row: int | None = None) -> str:
+        """The body, or the spring, where a kernel failed; row: if not that of this handle."""
+        row = int(self.work.run[0].body) if row is None else row
+        return self.model.springs[row].name if status == Status.COINCIDENT else self.model.links[row].body.name
+
     def failure(self, status: int, where: str = "") -> SimulationError:
         """A status of a kernel in words."""
-        body = self.model.links[int(self.work.run[0].body)].body.name
+        if status == Status.COINCIDENT:
+            return SimulationError(
+                f"{as_name(where, 'where')}{failure_words(Status.COINCIDENT, self.failed_name(status))}"
+            )
+        body = self.failed_name(status)
         names = [each.name for each in Status if each == as_whole(status, "status", 0)] or ["unknown"]
         return SimulationError(
             f"{as_name(where, 'where')}body {body!r}: the inertia its joint feels is not positive (status {names[0]}); "

@@ -25,7 +25,7 @@ TOP_KEYS = tuple(field.name for field in dataclasses.fields(Model))
 # what --set means by these words: no parameter may be called so
 TAKEN = {*TOP_KEYS, *RUN_OPTIONS, *PARAMETERS, *ROBOT_SETTINGS, "robot", "flexible", "denavit_hartenberg", KEY}
 # of these a missing table is not made: it would have no name
-LISTS = ("bodies", "joints", "frames", "loads", "contacts", "loops", "crossings", "outputs", "controllers")
+LISTS = ("bodies", "joints", "frames", "loads", "springs", "contacts", "loops", "crossings", "outputs", "controllers")
 MAX_COMMAS = 1000  # of a value in text
 
 

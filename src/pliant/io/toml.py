@@ -35,6 +35,7 @@ from pliant.model import (
     normal_laws,
     segmented_beams,
     signals,
+    springs,
     transmissions,
 )
 from pliant.model.denavit_hartenberg import DenavitHartenberg
@@ -349,6 +350,7 @@ def _with_descriptions(name: str, part: dict[str, Any]) -> dict[str, Any]:
         model,
         joints,
         transmissions,
+        springs,
         denavit_hartenberg,
         segmented_beams,
         control_laws,

@@ -8,6 +8,7 @@ from pliant.kernels.algebra.sym3 import mul_sym, sym
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, scale, vec
 from pliant.kernels.flexible.body import first_moment, mass_and_bias, modal_energy, modal_momentum, strain_energy
 from pliant.kernels.forces.joints import joint_deflection
+from pliant.kernels.forces.springs import springs_energy
 from pliant.kernels.forces.transmissions import transmission_energy
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.tables import JointKind
@@ -75,7 +76,7 @@ def energies_of(system, work, q, v):
     """(kinetic, gravity, elastic) of a state."""
     move(system, work, q, v)
     place(system, work)
-    elastic = spring_energy(system, q) + transmission_energy(system, q)
+    elastic = spring_energy(system, q) + transmission_energy(system, q) + springs_energy(system, work)
     for k in range(len(system.flexes)):
         elastic += strain_energy(system.flexes[k], system.shapes, work.flex)
     return kinetic_energy(system, work, v), gravity_energy(system, work), elastic

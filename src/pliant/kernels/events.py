@@ -10,6 +10,7 @@ from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick_or_slip import remain_margin
 from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate, scalar_part
+from pliant.kernels.forces.springs import spring_event
 from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
@@ -26,6 +27,7 @@ KINK_HYSTERESIS = (
     1.0 + 1e-8
 )  # a kink is passed upwards a little later: speeds that stay on it (ambrosio's v0) pass it once
 OK, SWITCHED, STOPPED = int(Status.OK), int(Status.SWITCHED), int(Status.STOPPED)  # numba mixes integers only
+COINCIDENT = int(Status.COINCIDENT)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
 PROBE_STEP = 1e-3  # of a step, for differences of stick forces along the motion
 MIN_PROBE_STEP = 1e-13  # of t
@@ -183,7 +185,7 @@ def probe_forces(system, work, t, y, ydot, out):
 @kernel(EVENTS)
 def event_functions(system, work, t, y, ydot, g, gdot):
     """Value and rate of every event function; of a limit or a flank positive beyond it, of the rotation that stretches
-    a spring w of its quaternion, whose zero is pi."""
+    a ball joint's spring w of its quaternion, whose zero is pi, of a spring between two places where it acts."""
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
     later = 0.0
@@ -203,6 +205,8 @@ def event_functions(system, work, t, y, ydot, g, gdot):
         elif event.ball_spring >= 0:
             i = scalar_part(system.bodies[event.ball_spring])
             g[k], gdot[k] = q[i], work.qdot[i]
+        elif event.spring >= 0:
+            g[k], gdot[k] = spring_event(system, work, event)
         elif event.contact >= 0:
             g[k], gdot[k] = contact_event(system, work, event.contact, event.measure)
         elif event.joint_friction >= 0:
@@ -264,9 +268,9 @@ def switch_joint_friction(system, work, v, k, kind, direction):
 
 @kernel(SWITCH)
 def switch(system, work, t, y, fired):
-    """New phase after events: stops, flanks and contacts go on and off, friction changes its branch, rotations that
-    stretch a spring pass pi; hard limits and stopping crossings end the run. y is where the event kernel was called
-    last."""
+    """New phase after events: stops, flanks, ropes and contacts go on and off, friction changes its branch, rotations
+    that stretch a spring pass pi; hard limits, ends of springs that meet and stopping crossings end the run. y is
+    where the event kernel was called last."""
     outcome = OK
     first = system.world[0].n_q
     for k in range(len(system.events)):
@@ -284,6 +288,12 @@ def switch(system, work, t, y, fired):
             outcome = SWITCHED
         elif event.ball_spring >= 0:
             work.phase[system.bodies[event.ball_spring].ball_phase].sense = 1.0 if fired[k] > 0 else -1.0
+            outcome = SWITCHED
+        elif event.spring >= 0:
+            if event.is_stop:
+                work.run[0].body = event.spring
+                return COINCIDENT
+            work.phase[system.springs[event.spring].phase].is_active = fired[k] > 0
             outcome = SWITCHED
         elif event.contact >= 0:
             switch_contact(system, work, y, event.contact, event.measure, fired[k])

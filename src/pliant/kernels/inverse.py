@@ -74,7 +74,8 @@ def inverse(system, work, t, q, v, vdot, tau, reaction):
     """tau beyond what the model itself carries, such that forward(q, v, tau) = vdot; and all joint reactions."""
     work.run[0].segment = t
     call_state(work.calls[0].set_phase, (system, work, t, q, v))
-    call_state(work.calls[0].prepare, (system, work, t, q, v))
+    if call_state(work.calls[0].prepare, (system, work, t, q, v)) == Status.COINCIDENT:
+        return Status.COINCIDENT
     if work.run[0].n_sticking > 0:
         # what sticks holds as it does without the sought forces
         solve_with_sticking(system, work, t, q, v, work.vdot, work.no_reaction)

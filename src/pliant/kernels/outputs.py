@@ -11,10 +11,12 @@ from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.dynamics import impose_motion
 from pliant.kernels.forces.joints import ball_spring, joint_deflection_rate, limit_force, motor_force, spring_force
 from pliant.kernels.forces.loads import load_value
+from pliant.kernels.forces.springs import spring_line, spring_tension
 from pliant.kernels.forces.transmissions import transmission_torque
 from pliant.kernels.kinematics.tree import (
     accelerate,
     frame_acceleration,
+    frame_motion,
     frame_placement,
     frame_velocity,
     move,
@@ -103,6 +105,24 @@ def fill_contact(system, work, k, out):
 
 
 @kernel
+def fill_spring(system, work, k, out):
+    """Tension, length and its rate of spring k."""
+    spring = system.springs[k]
+    length, rate, _ = spring_line(system, work, spring)
+    out[0], out[1], out[2] = spring_tension(system, work, spring, length, rate)[0], length, rate
+
+
+@kernel
+def fill_pull(system, work, k, out):
+    """Force of spring k on its first end, and both ends; world."""
+    spring = system.springs[k]
+    length, rate, u = spring_line(system, work, spring)
+    put(out, scale(spring_tension(system, work, spring, length, rate)[0], u))
+    put(out[3:], frame_motion(system, work, spring.start)[0])
+    put(out[6:], frame_motion(system, work, spring.end)[0])
+
+
+@kernel
 def fill_output(system, work, q, v, output, out):
     """The columns of one output."""
     kind, i, c = output.quantity, output.index, output.column
@@ -131,6 +151,10 @@ def fill_output(system, work, q, v, output, out):
         force, couple, _ = loop_wrench(work, system.loops[i])
         put(out[c:], mul_t(R, force))
         put(out[c + 3 :], mul_t(R, couple))
+    elif kind == Quantity.LINE:
+        fill_spring(system, work, i, out[c:])
+    elif kind == Quantity.PULL:
+        fill_pull(system, work, i, out[c:])
     elif kind == Quantity.MOTION:
         put_motion(system, work, i, out[c:])
     elif kind == Quantity.LOAD:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SimulationError
 from pliant.linear.feedback import Controllers
-from pliant.linear.inputs_outputs import Input, Quantity, joint_force
+from pliant.linear.inputs_outputs import Input, Quantity, joint_force, spring_thrust
 from pliant.linear.operating_point import OperatingPoint
 from pliant.linear.sampled_loops import SampledLoops
 from pliant.model.columns import FORCES, velocity_columns
@@ -29,6 +29,9 @@ def commanded_forces(point: OperatingPoint) -> tuple[Input, ...]:
         name = point.model.velocities[j]
         force = float(dofs[j].gear) * joint_force(point.handle, int(j))
         found[int(dofs[j].input)] = Input(name, FORCES.get(kinds[j].kind, "N"), force)
+    for k, spring in enumerate(point.handle.system.springs):
+        if spring.input >= 0:
+            found[int(spring.input)] = spring_thrust(point.handle, point.q, k)
     return tuple(found[k] for k in range(len(found)))
 
 

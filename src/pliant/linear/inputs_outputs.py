@@ -15,7 +15,9 @@ from pliant.model.columns import FORCES, UNITS, output_columns, velocity_columns
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Load, Model
 from pliant.model.signals import Constant
-from pliant.queries.frames import jacobian
+from pliant.model.springs import is_commanded
+from pliant.model.tree import find_frame
+from pliant.queries.frames import jacobian, row_jacobians
 
 Array = NDArray[np.float64]
 WRENCH = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"}
@@ -23,13 +25,13 @@ WRENCH = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"
 
 @dataclass(frozen=True)
 class Input:
-    """A force that may act: its name and unit, and what it does to every velocity (J^T). At a frame also the load that
-    it is: reactions depend on where a force acts."""
+    """A force that may act: its name and unit, and what it does to every velocity (J^T). At a frame, and between two,
+    also the loads that it is: reactions depend on where a force acts."""
 
     name: str
     unit: str
     force: Array
-    load: Load | None = None
+    loads: tuple[Load, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,9 @@ def _usual_inputs(handle: Prepared, kinds: dict[str, str]) -> list[str]:
     is_free = dofs.motion < 0
     has_motor = (dofs.motor >= 0) | (dofs.input >= 0)
     of_joint = np.array([kind in FORCES for kind in kinds.values()], bool)
-    wanted = is_free & (has_motor if np.any(has_motor & is_free) else of_joint)
-    return [name for name, is_wanted in zip(handle.model.velocities, wanted, strict=True) if is_wanted]
+    springs = [one.name for one in handle.model.springs if one.has_motor or is_commanded(handle.model, one)]
+    wanted = is_free & (has_motor if springs or np.any(has_motor & is_free) else of_joint)
+    return [name for name, is_wanted in zip(handle.model.velocities, wanted, strict=True) if is_wanted] + springs
 
 
 def _input(handle: Prepared, q: Array, name: str, kinds: dict[str, str]) -> Input:
@@ -70,12 +73,32 @@ def _input(handle: Prepared, q: Array, name: str, kinds: dict[str, str]) -> Inpu
         force = jacobian(model, q, frame)[list(WRENCH).index(part)].copy()
         x, y, z = (Constant(float(part[1] == axis)) for axis in "xyz")
         load = Load(frame, x, y, z, "couple" if part[0] == "m" else "force")
-        return Input(name, WRENCH[part], force, load)
-    hint = closest(name, model.velocities)
+        return Input(name, WRENCH[part], force, (load,))
+    springs = [spring.name for spring in model.springs]
+    if name in springs:
+        return spring_thrust(handle, q, springs.index(name))
+    hint = closest(name, (*model.velocities, *springs))
+    known = f"joints ({listed(model.velocities)})" + (f", of springs ({listed(springs)})" if springs else "")
     raise ModelError(
-        f"inputs: no force {quoted(name)}{hint or ';'} there are those of joints ({listed(model.velocities)}) and "
-        "of frames in world axes, as 'tip.fx' or 'tip.mz'"
+        f"inputs: no force {quoted(name)}{hint or ';'} there are those of {known} and of frames in world axes, as "
+        "'tip.fx' or 'tip.mz'"
     )
+
+
+def spring_thrust(handle: Prepared, q: Array, k: int) -> Input:
+    """A unit force that pushes the ends of spring k apart."""
+    spring, row = handle.model.springs[k], handle.system.springs[k]
+    ends = [handle.frame_places(q[None, :])[0, int(at)] for at in (row.start, row.end)]
+    u = (ends[1] - ends[0]) / max(float(np.linalg.norm(ends[1] - ends[0])), np.finfo(float).tiny)
+    first, second = (row_jacobians(handle, q[None, :], int(at))[0, :3] for at in (row.start, row.end))
+    pairs = [(spring.first, -u), (spring.second, u)]
+    pushed = [(find_frame(handle.model, place), force) for place, force in pairs]
+    loads = [
+        Load(frame, Constant(float(x)), Constant(float(y)), Constant(float(z)))
+        for frame, (x, y, z) in pushed
+        if frame.body != "world"
+    ]
+    return Input(spring.name, "N", u @ (second - first), tuple(loads))
 
 
 def joint_force(handle: Prepared, j: int) -> Array:

@@ -323,10 +323,10 @@ class OperatingPoint:
     def _direct(self, source: Input) -> Array:
         """What a unit force changes of the outputs at once: half of what it changes from one sense to the other."""
         at = (self.q, self.v, self._no_states)
-        if source.load is None:
+        if not source.loads:
             return 0.5 * (self._outputs(*at, source.force) - self._outputs(*at, -source.force))
-        opposite = replace(source.load, **{axis: -getattr(source.load, axis) for axis in "xyz"})
-        loaded = [replace(self.model, loads=(*self.model.loads, load)) for load in (source.load, opposite)]
+        opposite = [replace(load, **{axis: -getattr(load, axis) for axis in "xyz"}) for load in source.loads]
+        loaded = [replace(self.model, loads=(*self.model.loads, *loads)) for loads in (source.loads, opposite)]
         up, down = (self._outputs(*at, handle=prepare(model).copy()) for model in loaded)
         return 0.5 * (up - down)
 
@@ -392,6 +392,8 @@ class OperatingPoint:
         if event.ball_spring >= 0:
             joint = self.model.links[event.ball_spring].joint.name
             return f"joint {joint!r} is rotated by pi, where the moment of its spring changes its sign"
+        if event.spring >= 0:
+            return f"spring {self.model.springs[int(event.spring)].name!r} is just at its free length"
         if event.contact >= 0:
             contact, point = packed.contact_names[event.contact]
             return f"point {point!r} of contact {contact!r} is just on its plane, or about to slip"

@@ -145,6 +145,8 @@ class TransferMatrix(Formulation):
                 return f"joint {link.joint.name!r} has friction"
             if any(limit != "none" and limit.stiffness is not None for limit in link.joint.each("limit") if limit):
                 return f"joint {link.joint.name!r} has a compliant limit"
+        if model.springs:
+            return f"spring {model.springs[0].name!r} makes forces that it does not linearise"
         return f"contact {model.contacts[0].name!r} makes forces that it does not linearise" if model.contacts else ""
 
     @property

@@ -16,6 +16,7 @@ from pliant.model.flexible import NO_FIBRE, Beam
 from pliant.model.friction_laws import Friction
 from pliant.model.messages import closest, listed, refuse
 from pliant.model.mobility import mobility_problems
+from pliant.model.springs import spring_problems
 from pliant.model.tree import find_frame, stays_in_plane
 
 if TYPE_CHECKING:
@@ -38,13 +39,17 @@ def _name_problems(model: Model) -> Iterator[str]:
     places = [("body", body.name) for body in model.bodies]
     places += [("frame", frame.name) for frame in model.frames if frame.name]
     yield from _doubles(places)
-    for what in ("joint", "load", "contact", "loop", "crossing", "output", "controller"):
+    for what in ("joint", "load", "spring", "contact", "loop", "crossing", "output", "controller"):
         items: Iterable[Any] = getattr(model, f"{what}s")
         yield from _doubles((what, item.name) for item in items if item.name)
-    joints = {joint.name for joint in model.joints}
-    yield from (
-        f"loop '{loop.name}': a joint has this name; rename one of them" for loop in model.loops if loop.name in joints
-    )
+    joints, bodies = {joint.name for joint in model.joints}, {body.name for body in model.bodies}
+    for loop in model.loops:
+        if loop.name in joints:
+            yield f"loop '{loop.name}': a joint has this name; rename one of them"
+    for spring in model.springs:
+        if spring.name in joints | bodies:
+            what = "joint" if spring.name in joints else "body"
+            yield f"spring '{spring.name}': a {what} has this name; rename one of them"
     for what, name in [*places, *(("joint", joint.name) for joint in model.joints)]:
         if name == "world":
             yield f"{what} 'world': the name is reserved for the ground; choose another name"
@@ -82,6 +87,9 @@ def _reference_problems(model: Model) -> Iterator[str]:
         yield from _unknown_place(where, "frame", load.frame, carriers, places)
         if find_frame(model, load.frame).body == "world":
             yield f"{where}: it acts on the world, which does not move; choose a body or a frame on one"
+    for spring in model.springs:
+        for key in ("first", "second"):
+            yield from _unknown_place(f"spring '{spring.name}'", key, getattr(spring, key), carriers, places)
     for contact in model.contacts:
         where = f"contact '{contact.name}'"
         yield from _unknown_place(where, "plane.place", contact.plane.place, carriers, places)
@@ -253,9 +261,8 @@ def _beam_problems(model: Model) -> Iterator[str]:
     places += [(f"load '{load.name}': frame", load.frame) for load in model.loads]
     places += [(f"contact '{one.name}': point", place) for one in model.contacts for place in one.places]
     places += [(f"contact '{one.name}': plane", one.plane.place) for one in model.contacts]
-    places += [
-        (f"loop '{loop.name}': {key}", getattr(loop, key)) for loop in model.loops for key in ("first", "second")
-    ]
+    pairs = [("loop", loop) for loop in model.loops] + [("spring", spring) for spring in model.springs]
+    places += [(f"{what} '{one.name}': {key}", getattr(one, key)) for what, one in pairs for key in ("first", "second")]
     for contact in model.contacts:
         for place in contact.places:
             yield from _off_rod(model, f"contact '{contact.name}': point", find_frame(model, place))
@@ -314,6 +321,8 @@ def _output_problems(model: Model) -> Iterator[str]:
     from pliant.model.model import ContactQuantity, JointQuantity
 
     joints = {link.joint.name: link.joint for link in model.links}
+    # what else has such a quantity
+    others = {"reaction": [loop.name for loop in model.loops], "spring": [spring.name for spring in model.springs]}
     flexible = [joint.name for joint in model.joints if joint.transmission is not None]
     for output in model.outputs:
         where = f"output '{output.name}'"
@@ -324,10 +333,10 @@ def _output_problems(model: Model) -> Iterator[str]:
             yield from _section_problems(model, where, output)
         elif output.quantity not in get_args(JointQuantity):
             yield from _unknown(where, f"of ({output.quantity} of a body or frame)", output.of, _places(model))
-        elif output.quantity == "reaction" and output.of in [loop.name for loop in model.loops]:
+        elif output.of in others.get(output.quantity, ()):
             continue
         elif output.of not in joints:
-            known = [*joints, *(loop.name for loop in model.loops if output.quantity == "reaction")]
+            known = [*joints, *others.get(output.quantity, ())]
             yield from _unknown(where, f"of ({output.quantity} of a joint)", output.of, known)
         elif output.quantity != "reaction" and joints[output.of].kind == "fixed":
             yield f"{where}: joint '{output.of}' is fixed and has no {output.quantity}; ask for its reaction"
@@ -372,7 +381,8 @@ def _crossing_problems(model: Model) -> Iterator[str]:
 
 def _controller_problems(model: Model) -> Iterator[str]:
     joints = {link.joint.name: link.joint for link in model.links}
-    movable = [name for name, joint in joints.items() if joint.kind != "fixed"]
+    springs = [spring.name for spring in model.springs]
+    movable = [*(name for name, joint in joints.items() if joint.kind != "fixed"), *springs]
     flexible = [joint.name for joint in model.joints if joint.transmission is not None]
     held_by: dict[str, str] = {}
     for controller in model.controllers:
@@ -392,10 +402,23 @@ def _controller_problems(model: Model) -> Iterator[str]:
         if len(set(controller.joints)) < len(controller.joints):
             yield f"{where}: joints {listed(controller.joints)} name one joint twice; name each once"
         count = sum(len(joints[name].row.velocities) for name in controller.joints if name in joints)
+        count += sum(name in springs for name in controller.joints)
         if isinstance(controller.limit, tuple) and len(controller.limit) != count:
             values = f"{len(controller.limit)} values for {count} commands"
             yield f"{where}: limit has {values}; give one, or one per command"
-        if controller.law is not None:
+        commanded = [spring for spring in model.springs if spring.name in controller.joints]
+        for spring in commanded:
+            if spring.only is not None:
+                yield (
+                    f"{where}: spring '{spring.name}' acts in one sense only and takes no motor; command a spring "
+                    "without `only`, with commands of one sign"
+                )
+        if controller.law is not None and commanded:
+            yield (
+                f"{where}: the law {controller.law.kind} measures coordinates of joints, which spring "
+                f"'{commanded[0].name}' has none of; give a Python function"
+            )
+        elif controller.law is not None:
             yield from _law_problems(model, controller, count)
 
 
@@ -440,6 +463,6 @@ STAGES: tuple[tuple[Check, ...], ...] = (
     (_name_problems,),
     (_reference_problems,),
     (_tree_problems,),
-    (_beam_problems, _contact_problems, _loop_problems, _stiffened_problems),
+    (_beam_problems, _contact_problems, _loop_problems, spring_problems, _stiffened_problems),
     (_output_problems, _crossing_problems, _controller_problems, mobility_problems),
 )

@@ -36,6 +36,7 @@ PARTS = {  # components and units of outputs whose columns are always the same
     "strain": {"axial": "", "curvature_y": "1/m", "curvature_z": "1/m", "twist": "1/m", "outer_fibre": ""},
     "stress": {"outer_fibre": "Pa"},
 }
+SPRING_PARTS = {"force": "N", "length": "m", "rate": "m/s"}  # of springs between two places
 
 
 def coordinate_columns(model: Model) -> tuple[Column, ...]:
@@ -60,15 +61,18 @@ def output_columns(model: Model, output: Output) -> tuple[Column, ...]:
 
 def command_columns(model: Model) -> tuple[Column, ...]:
     """Of what the controllers command, in the order of Result.inputs."""
-    links = motor_links(model.links)
-    driven = [links[name] for controller in model.controllers for name in controller.joints]
-    found = [pair for link in driven for pair in _joint_kinds(link)]
+    links, springs = motor_links(model.links), {spring.name for spring in model.springs}
+    found: list[tuple[str, str]] = []
+    for name in (name for controller in model.controllers for name in controller.joints):
+        found += [(name, "length")] if name in springs else _joint_kinds(links[name])
     return tuple(Column(f"{name}.command", FORCES[kind], kind) for name, kind in found)
 
 
 def _output_parts(model: Model, output: Output) -> Iterator[tuple[str, str]]:
     if output.quantity in PARTS:
         yield from PARTS[output.quantity].items()
+    elif output.quantity == "spring" and output.of in {spring.name for spring in model.springs}:
+        yield from SPRING_PARTS.items()
     elif output.quantity in ("contact", "gap"):
         contact = next(contact for contact in model.contacts if contact.name == output.of)
         for point in contact_points(model, contact):

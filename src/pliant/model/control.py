@@ -40,7 +40,7 @@ class Controller:
 
     name: Name  # of the controller
     period: Positive  # between calls [s]
-    joints: Annotated[Many[str], Field(min_length=1)]  # whose motors it commands
+    joints: Annotated[Many[str], Field(min_length=1)]  # whose motors it commands; a function: springs, too
     function: ControlFunction | None = None  # in a file: "file.py:function", looked up beside the model file
     law: AnyControlLaw | None = None  # in place of a function
     delay: NonNegative = 0.0  # from the measurement until the command acts [s]

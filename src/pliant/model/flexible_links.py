@@ -197,6 +197,9 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     loads = [replace(load, frame=split.place(load.frame)) for load in model.loads]
     contacts = [_moved_contact(contact, split) for contact in model.contacts]
     loops = [replace(loop, first=split.place(loop.first), second=split.place(loop.second)) for loop in model.loops]
+    springs = [
+        replace(spring, first=split.place(spring.first), second=split.place(spring.second)) for spring in model.springs
+    ]
     # what was seen of the link would not bend: the ends are seen as small balls
     root, tip = (Body(one, 0.0, shape=Sphere(0.02 * split.beam.length)) for one in (name, split.tip))
     if mass > 0.0 and wanted.remainder == "root":
@@ -210,6 +213,7 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
     places = [*(joint.parent for joint in joints), *frames, *(load.frame for load in loads)]
     places += [place for one in contacts for place in (*one.places, one.plane.place)]
     places += [place for loop in loops for place in (loop.first, loop.second)]
+    places += [place for spring in springs for place in (spring.first, spring.second)]
     is_used = any(isinstance(place, Frame) and place.body == split.tip for place in places) or tip.mass
     if is_used:
         joint_frame = Frame(split.beam.name, (split.beam.length, 0.0, 0.0))
@@ -222,6 +226,7 @@ def _rebuilt(model: Model, split: _Split, remainder: tuple[float, Array, Array],
             joints=tuple(joints + added),
             frames=tuple(frames),
             loads=tuple(loads),
+            springs=tuple(springs),
             contacts=tuple(contacts),
             loops=tuple(loops),
         )

@@ -25,6 +25,7 @@ from pliant.model.planar_chains import PlanarChain, planar_chain
 from pliant.model.quantities import Many, Name, Number, Positive, Vector, described
 from pliant.model.run_table import FrozenTable, RunTable
 from pliant.model.signals import Constant, Signal
+from pliant.model.springs import Spring
 from pliant.model.tree import Link, build_tree, column_names
 
 BaseKind = Literal["fixed", "planar", "floating"]
@@ -114,11 +115,12 @@ class Output:
     motion: position, velocity, acceleration (world axes), attitude (quaternion) or angular_velocity of a frame;
     joint: reaction (force and moment by the parent on the child, at its origin), or the force (moment) of its spring,
     motor, drive, damper, limit or friction, or of the transmission of a flexible joint on its link;
+    spring between two places: spring (force, positive as tension; length; rate of the length);
     contact: contact (per point normal force, then tangential force in world axes) or gap (per point);
     beam: section (forces and moments in the section at a frame, section axes), strain, or stress of the outer fibre."""
 
     name: Name  # under which it is recorded
-    of: str  # a frame, a body, a joint or a contact
+    of: str  # a frame, a body, a joint, a spring or a contact
     quantity: Recorded  # what is recorded
     axes: Literal["child", "world"] = "child"  # of a reaction: of the child (of a loop its second frame), or the world
 
@@ -163,6 +165,7 @@ class Model:
     gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
     frames: Many[Frame] = ()  # named places on bodies or on the world
     loads: Many[Load] = ()  # forces and couples
+    springs: Many[Spring] = ()  # springs, dampers, actuators and ropes between two places
     contacts: Many[Contact] = ()  # points that touch planes
     loops: Many[Loop] = ()  # closed loops
     keep: Many[str] = ()  # joints whose start stays as given while loops are closed

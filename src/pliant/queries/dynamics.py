@@ -127,6 +127,7 @@ def inverse_dynamics(
         enter(function, *handle.refs, *args, wrenches, status[part])
 
     over_rows(handle, len(times), threads, job)
+    _check_rows(handle, status, job)
     return tau.reshape(*batch, len(model.velocities))
 
 
@@ -163,7 +164,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, threads: int | None = 
 def _forward(
     handle: Prepared, times: Array, rows: dict[str, Array], threads: int | None, wants_reactions: bool
 ) -> tuple[Array, Array]:
-    """vdot and reactions of rows; the first row that fails is reported."""
+    """vdot and reactions of rows, or a message."""
     n_bodies = len(handle.system.bodies)
     vdot, status = np.empty_like(rows["v"]), np.zeros(len(times), np.int64)
     wrenches = np.zeros((len(times), n_bodies, 6) if wants_reactions else (1, 0, 6))
@@ -174,12 +175,17 @@ def _forward(
         enter(function, *handle.refs, *args, wrenches[part] if wants_reactions else wrenches, status[part])
 
     over_rows(handle, len(times), threads, job)
+    _check_rows(handle, status, job)
+    return vdot, wrenches
+
+
+def _check_rows(handle: Prepared, status: NDArray[np.int64], job: Callable[[Prepared, slice], None]) -> None:
+    """The first row that fails is reported."""
     if status.any():
         first = int(np.flatnonzero(status)[0])
         # once more alone, so that the handle knows the body
         job(handle, slice(first, first + 1))
-        raise handle.failure(int(status[first]), f"row {first}: " if len(times) > 1 else "")
-    return vdot, wrenches
+        raise handle.failure(int(status[first]), f"row {first}: " if len(status) > 1 else "")
 
 
 def _queried(

@@ -24,15 +24,20 @@ AXES = ("world", "frame")
 def jacobian(model: Model, q: ArrayLike, frame: str, *, axes: str = "world", threads: int | None = None) -> Array:
     """J (.., 6, n_v) of a frame, a body or "world" (which does not move): (velocity, angular velocity) = J v."""
     handle, batch, rows, row, is_own = _asked(model, frame, axes, q=q)
-    count, n = len(rows["q"]), len(model.velocities)
+    return row_jacobians(handle, rows["q"], row, is_own, threads).reshape(*batch, 6, len(model.velocities))
+
+
+def row_jacobians(handle: Prepared, q: Array, row: int, is_own: int = 0, threads: int | None = None) -> Array:
+    """J (rows of q, 6, n_v) of a row of the table of frames; is_own: along the frame's own axes."""
+    count, n = len(q), len(handle.model.velocities)
     J, still = np.empty((count, 6, n)), np.zeros((count, n))
     enter = _kernels()[0]
 
     def job(handle: Prepared, part: slice) -> None:
-        enter(*handle.refs, row, is_own, rows["q"][part], still[part], J[part])
+        enter(*handle.refs, row, is_own, q[part], still[part], J[part])
 
     over_rows(handle, count, threads, job)
-    return J.reshape(*batch, 6, n)
+    return J
 
 
 def jacobian_rate(

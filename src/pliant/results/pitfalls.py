@@ -45,7 +45,8 @@ def _idle_gravity(recording: Recording) -> str:
     """Gravity along every hinge, as that of the defaults is, turns none."""
     model = recording.model
     moving = [link for link in model.links if link.joint.row.velocities]
-    acts = [model.loads, model.contacts, model.controllers, *(link.joint.motor or link.joint.motion for link in moving)]
+    acts: list[Any] = [model.loads, model.springs, model.contacts, model.controllers]
+    acts += [link.joint.motor or link.joint.motion for link in moving]
     if not moving or any(acts) or not any(model.gravity) or np.max(np.abs(recording.v), initial=0.0) > AT_REST:
         return ""
     if any(link.joint.kind != "revolute" for link in moving):
@@ -136,6 +137,7 @@ def _flips(recording: Recording) -> Iterator[str]:
         return
     names = [each.name for each in command_columns(recording.model)]
     widths = {link.joint.name: len(link.joint.row.velocities) for link in recording.model.links}
+    widths |= {spring.name: 1 for spring in recording.model.springs}
     for controller in recording.model.controllers:
         count = sum(widths[name] for name in controller.joints)
         limits = np.broadcast_to(np.inf if controller.limit is None else np.array(controller.limit), count)

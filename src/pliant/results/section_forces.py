@@ -2,7 +2,7 @@
 
 A strain that the beam's shapes have gives its force by the law of the material. A strain that they rule out (no stretch
 modes, no modes of a plane, no torsion modes, shear after Euler and Bernoulli) has no law; its force is what the motion
-of all that lies outboard needs: inertia, gravity, loads and joints there."""
+of all that lies outboard needs: inertia, gravity, loads, springs and joints there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pliant.system.tables import OUTPUT, Quantity, rows
 
 Array = NDArray[np.float64]
 
-WIDTH = {Quantity.MOTION: 21, Quantity.LOAD: 3, Quantity.REACTION: 6, Quantity.PUSH: 6}
+WIDTH = {Quantity.MOTION: 21, Quantity.LOAD: 3, Quantity.REACTION: 6, Quantity.PUSH: 6, Quantity.PULL: 9}
 MAX_ROWS = 256  # at a time
 
 
@@ -98,7 +98,8 @@ class Sections:
 
 
 class _Outboard:
-    """The wrench that the motion of all beyond a section needs: sums over places, joints and loads on the beam."""
+    """The wrench that the motion of all beyond a section needs: sums over places, joints, loads, contacts and springs
+    on the beam."""
 
     def __init__(self, handle: Prepared, beam: Beam, x: Array) -> None:
         model = handle.model
@@ -119,10 +120,12 @@ class _Outboard:
         pushes = _pushes(model, beam.name)
         self._signs = np.array([sign for _, sign, _ in pushes])
         asked += [(Quantity.REACTION, i) for i in children] + [(Quantity.LOAD, k) for k in loads]
-        asked += [(Quantity.PUSH, k) for k, _, _ in pushes]
+        pulls = _pulls(model, beam.name)
+        self._ends = [end for _, end, _ in pulls]
+        asked += [(Quantity.PUSH, k) for k, _, _ in pushes] + [(Quantity.PULL, k) for k, _, _ in pulls]
         self._rows = _output_rows(asked)
         places = [*nodes, *(model.links[i].joint_frame.position[0] for i in children)]
-        places += [load_frames[k].position[0] for k in loads] + [place for _, _, place in pushes]
+        places += [load_frames[k].position[0] for k in loads] + [place for _, _, place in (*pushes, *pulls)]
         # what sits at the section itself counts as outboard
         self._is_outboard = np.array(places) >= x[:, None] - 1e-12 * beam.length
 
@@ -143,18 +146,22 @@ class _Outboard:
         J = np.einsum("rnij,nj,rnkj->rnik", R[:, of_mass], self._rotary, R[:, of_mass])
         omega = w[:, of_mass]
         moment = (J @ al[:, of_mass, :, None])[..., 0] + np.cross(omega, (J @ omega[..., None])[..., 0])
-        n_pushes = len(self._signs)
-        last = rest.shape[1] - 6 * n_pushes
-        joints, given, pushed = np.split(rest, [last - 3 * n_loads, last], axis=1)
+        n_pushes, n_pulls = len(self._signs), len(self._ends)
+        last = rest.shape[1] - 9 * n_pulls
+        before = last - 6 * n_pushes
+        joints, given, pushed, pulled = np.split(rest, [before - 3 * n_loads, before, last], axis=1)
         joints, given = joints.reshape(len(t), -1, 2, 3), given.reshape(len(t), n_loads, 3)
-        pushed = pushed.reshape(len(t), n_pushes, 2, 3)
-        push = -self._signs[:, None] * pushed[..., 0, :]
+        pushed, pulled = pushed.reshape(len(t), n_pushes, 2, 3), pulled.reshape(len(t), n_pulls, 3, 3)
+        # on the second end of a spring the force is the reverse
+        pull = (2.0 * np.array(self._ends).reshape(-1, 1) - 1.0) * pulled[..., 0, :]
+        push = np.concatenate([-self._signs[:, None] * pushed[..., 0, :], pull], axis=1)
+        pulled_at = pulled[:, np.arange(n_pulls), 1 + np.array(self._ends, np.int64)]
         R_child = R[:, n + n_nodes : self._moving - n_loads]
         is_couple = np.array(self._couples, dtype=bool)[:, None]
         forces = [force, (R_child @ joints[..., 0, :, None])[..., 0], np.where(is_couple, 0.0, -given), push]
         moments = [moment, (R_child @ joints[..., 1, :, None])[..., 0], np.where(is_couple, -given, 0.0), 0.0 * push]
         all_forces = np.concatenate(forces, axis=1)
-        where = np.concatenate([p[:, n:], pushed[..., 1, :] - origin], axis=1)
+        where = np.concatenate([p[:, n:], pushed[..., 1, :] - origin, pulled_at - origin], axis=1)
         all_moments = np.concatenate(moments, axis=1) + np.cross(where, all_forces)
         F, M = self._is_outboard @ all_forces, self._is_outboard @ all_moments
         M = M - np.cross(p[:, :n], F)
@@ -174,6 +181,16 @@ def _pushes(model: Model, beam: str) -> list[tuple[int, float, float]]:
             ]
             row += 1
     return found
+
+
+def _pulls(model: Model, beam: str) -> list[tuple[int, int, float]]:
+    """(spring, which end, x) of every end of a spring on the beam."""
+    ends = [
+        (k, end, find_frame(model, place))
+        for k, spring in enumerate(model.springs)
+        for end, place in enumerate((spring.first, spring.second))
+    ]
+    return [(k, end, frame.position[0]) for k, end, frame in ends if frame.body == beam]
 
 
 def _masses(beam: Beam, x: Array) -> tuple[Array, Array, Array]:

@@ -185,7 +185,8 @@ class Sampler:
 
     @cached_property
     def _velocities(self) -> dict[str, int]:
-        return {link.joint.name: len(link.joint.row.velocities) for link in self.model.links}
+        widths = {link.joint.name: len(link.joint.row.velocities) for link in self.model.links}
+        return widths | {spring.name: 1 for spring in self.model.springs}
 
 
 # --- what a controller says -------------------------------------------------------------------------------------

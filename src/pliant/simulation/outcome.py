@@ -109,4 +109,4 @@ def failed_item(handle: Prepared, status: Status, events: tuple[Event, ...], tar
         return handle.packed.event_names[target] or "a change of friction or contact"
     if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
         return events[-1].name
-    return handle.model.links[int(handle.work.run[0].body)].body.name
+    return handle.failed_name(status)

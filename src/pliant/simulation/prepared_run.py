@@ -140,7 +140,7 @@ class PreparedRun:
         code, _, event, body = facts.tolist()
         status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
         is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
-        who = name if is_event else self.handle.model.links[body].body.name
+        who = name if is_event else self.handle.failed_name(status, body)
         if status == Status.GROWN:
             who = growth_words(self.options["integrator"].first, self.options["step"])
         return status_word(status), failure_advice(status, float(t), who, better_coupling(self.handle.model, who))

@@ -14,8 +14,8 @@ from pliant.engine.prepared import prepare
 from pliant.errors import PliantError
 from pliant.model.model import Model
 from pliant.result import Result
-from pliant.simulation.outcome import status_word
 from pliant.simulation.options import check_options
+from pliant.simulation.outcome import status_word
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.simulation.runs import Runs
 from pliant.simulation.simulate import run_model

@@ -15,7 +15,7 @@ from pliant.model.tree import find_frame
 from pliant.system.contact_tables import ContactEvent, FrictionKind, NormalKind
 
 # of an event function: in which table it has a row
-NO_ROWS = {"limit": -1, "transmission": -1, "contact": -1, "joint_friction": -1, "ball_spring": -1}
+NO_ROWS = {"limit": -1, "transmission": -1, "spring": -1, "contact": -1, "joint_friction": -1, "ball_spring": -1}
 COPIED = ("mu_k", "v0", "v1", "c_v", "v_s", "p", "xi", "sharpness", "sigma0", "sigma1", "sigma2", "least_normal")
 
 
@@ -23,7 +23,7 @@ COPIED = ("mu_k", "v0", "v1", "c_v", "v_s", "p", "xi", "sharpness", "sigma0", "s
 class ContactRows:
     """All contacts and frictions collected on the way; equal friction laws once."""
 
-    first_phase: int  # phases before are those of limits, flanks and ball springs
+    first_phase: int  # phases before are those of limits, flanks, ball springs and one-way springs
     first_quadrature: int  # in z
     contacts: list[dict[str, Any]] = field(default_factory=list)
     names: list[tuple[str, str]] = field(default_factory=list)  # contact and point of every row

@@ -13,7 +13,7 @@ from pliant.model.bodies import Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model
 from pliant.model.planar_chains import PlanarChain
-from pliant.model.transmissions import TorqueTable, Transmission
+from pliant.model.transmissions import TorqueTable
 from pliant.model.tree import Link, find_frame, kept_velocities, model_size, motor_links, stays_in_plane
 from pliant.system import tables
 from pliant.system.contact_rows import NO_ROWS, ContactRows
@@ -25,6 +25,8 @@ from pliant.system.loop_rows import LoopRows
 from pliant.system.loop_tables import CONSTRAINT, LOOP
 from pliant.system.segment_rows import segment_rows
 from pliant.system.signal_rows import SignalRows
+from pliant.system.spring_rows import spring_events, spring_rows, table_row
+from pliant.system.spring_tables import SPRING
 from pliant.system.tables import Crossing, JointKind, Power, Quantity, System, rows
 
 KIND = {kind.name.lower(): kind for kind in JointKind}
@@ -56,23 +58,26 @@ def pack(model: Model) -> Packed:
     signals = SignalRows()
     flexible = FlexibleRows(model.links)
     inputs = _inputs(model)
-    dofs = _dofs(model, signals, inputs, flexible)
+    dofs = _dofs(model, signals, inputs.of_velocities, flexible)
     frames, frame_rows = _frames(model)
     loads = _loads(model, signals, frames)
     limits = _limits(model)
     transmissions = _transmissions(model, len(limits), signals.pool)
     has_damped_beams = any(np.any(t.D) for t in flexible.tables.values())
     is_damped = has_damped_beams or bool(np.any(transmissions.damping > 0))
-    quadratures = _quadratures(model, dofs, loads, limits, is_damped)
     n_flanks = 2 * int(np.sum(transmissions.phase >= 0))
     ball_phases = _ball_phases(model, dofs, len(limits) + n_flanks)
-    touching = ContactRows(len(limits) + n_flanks + len(ball_phases), len(quadratures))
+    first_phase = len(limits) + n_flanks + len(ball_phases)
+    contents = spring_rows(model, signals, frames, inputs.of_springs, first_phase)
+    springs = _fill(rows(len(contents), SPRING), contents)
+    quadratures = _quadratures(model, dofs, loads, limits, springs, is_damped)
+    touching = ContactRows(first_phase + int(np.sum(springs.phase >= 0)), len(quadratures))
     touching.add_contacts(model, frames)
     touching.add_joint_frictions(model)
     closed = LoopRows(model, frames)
-    events, event_names = _events(model, limits, transmissions, frame_rows, touching, ball_phases)
+    events, event_names = _events(model, limits, transmissions, springs, frame_rows, touching, ball_phases)
     n_acting = len(signals.rows)
-    controlled = ControlRows(model, inputs, signals)
+    controlled = ControlRows(model, inputs.of_velocities, signals)
     signal_rows = _fill(rows(len(signals.rows), tables.SIGNAL), signals.rows)
     carriers = {
         i: flexible.section(link.parent, link.joint_frame.position[0]) for i, link in _on_beams(model, flexible)
@@ -86,12 +91,13 @@ def pack(model: Model) -> Packed:
         bodies[i].ball_phase = phase
     contacts = _fill(rows(len(touching.contacts), CONTACT), touching.contacts)
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
-    acting = [*loads.frame, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
+    acting = [*loads.frame, *springs.start, *springs.end, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
     _mark_leaves(bodies, dofs, {int(frame_table[k].body) for k in acting})
-    world = _world(model, bodies, dofs, loads, limits, events, len(quadratures) + touching.n_z, n_acting)
+    world = _world(model, bodies, dofs, loads, limits, springs, events, len(quadratures) + touching.n_z, n_acting)
     if isinstance(model.chain, PlanarChain):
         # forces beside the axis have moments that depend on the angles
-        world.is_coaxial = model.chain.is_coaxial and all(load.kind == "couple" for load in model.loads)
+        is_turned_only = not model.springs and all(load.kind == "couple" for load in model.loads)
+        world.is_coaxial = model.chain.is_coaxial and is_turned_only
         world.plane = model.chain.plane.ravel()
     system = System(
         world=world,
@@ -104,6 +110,7 @@ def pack(model: Model) -> Packed:
         loads=loads,
         limits=limits,
         transmissions=transmissions,
+        springs=springs,
         contacts=contacts,
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
         joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
@@ -124,7 +131,7 @@ def pack(model: Model) -> Packed:
         model,
         system,
         np.array(sorted(signals.kinks)),
-        len(inputs),
+        inputs.count,
         controlled.size,
         event_names,
         _outputs(model, frame_rows, touching),
@@ -256,12 +263,27 @@ def _motion_row(signals: SignalRows, motion: Any) -> int:
     return -1 if motion is None or motion == "free" else signals.add_always(motion)
 
 
-def _inputs(model: Model) -> dict[int, int]:
-    """Velocity -> held command, in the order of the controllers and their joints."""
-    by_name = motor_links(model.links)
-    controlled = [by_name[name] for controller in model.controllers for name in controller.joints]
-    velocities = [j for link in controlled for j in range(link.v_slice.start, link.v_slice.stop)]
-    return {j: k for k, j in enumerate(velocities)}
+@dataclass
+class Inputs:
+    """Held commands, in the order of the controllers and what they command."""
+
+    of_velocities: dict[int, int]
+    of_springs: dict[str, int]  # by name
+    count: int
+
+
+def _inputs(model: Model) -> Inputs:
+    by_name, springs = motor_links(model.links), {spring.name for spring in model.springs}
+    made = Inputs({}, {}, 0)
+    for name in (name for controller in model.controllers for name in controller.joints):
+        if name in springs:
+            made.of_springs[name] = made.count
+            made.count += 1
+            continue
+        of_joint = by_name[name].v_slice
+        made.of_velocities |= {j: made.count + k for k, j in enumerate(range(of_joint.start, of_joint.stop))}
+        made.count += of_joint.stop - of_joint.start
+    return made
 
 
 def _frames(model: Model) -> tuple[list[Frame], dict[str, int]]:
@@ -315,22 +337,12 @@ def _transmissions(model: Model, first_phase: int, pool: list[float]) -> Any:
         if given.backlash:
             row |= {"phase": first_phase, "half_backlash": 0.5 * given.backlash}
             first_phase += 2
-        contents.append(row | _transmission_spring(given, pool))
+        if isinstance(given.stiffness, TorqueTable):
+            row |= table_row(*given.stiffness.both_ways, pool)
+        else:
+            row["stiffness"] = given.stiffness
+        contents.append(row)
     return _fill(rows(len(contents), tables.TRANSMISSION), contents)
-
-
-def _transmission_spring(given: Transmission, pool: list[float]) -> dict[str, Any]:
-    if not isinstance(given.stiffness, TorqueTable):
-        return {"stiffness": given.stiffness}
-    from scipy.interpolate import PchipInterpolator  # only models with tables pay for this import
-
-    twist, torque = (np.array(values) for values in given.stiffness.both_ways)
-    pieces = PchipInterpolator(twist, torque)
-    energy = pieces.antiderivative()
-    first = len(pool)
-    pool.extend(twist.tolist())
-    pool.extend(np.column_stack([pieces.c.T, energy(twist[:-1]) - energy(0.0)]).ravel().tolist())
-    return {"first": first, "count": len(twist)}
 
 
 def _ball_phases(model: Model, dofs: Any, first_phase: int) -> dict[int, int]:
@@ -350,6 +362,7 @@ def _events(
     model: Model,
     limits: Any,
     transmissions: Any,
+    springs: Any,
     frame_rows: dict[str, int],
     touching: ContactRows,
     ball_phases: dict[int, int],
@@ -366,6 +379,8 @@ def _events(
     for i in ball_phases:
         contents.append({**NO_ROWS, "ball_spring": i, "start_side": 1})
         names.append(f"{model.links[i].joint.name} {THROUGH_PI}")
+    of_springs = spring_events(model, springs)
+    contents, names = contents + [NO_ROWS | each for each in of_springs[0]], names + of_springs[1]
     direction = {"rising": 1, "falling": -1, "both": 0}
     for crossing in model.crossings:
         measure, index, component = find_measure(model, crossing.of, frame_rows)
@@ -406,6 +421,7 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
     joints = {link.joint.name: i for i, link in enumerate(model.links)}
     motors = motor_links(model.links)
     loops = {loop.name: i for i, loop in enumerate(model.loops)}
+    springs = {spring.name: i for i, spring in enumerate(model.springs)}
     recorded = [output for output in model.outputs if not output.is_in_beam]
     outputs = rows(len(recorded), tables.OUTPUT)
     column = 0
@@ -418,6 +434,8 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
             row.quantity, row.index = Quantity.LOOP, loops[output.of]
         elif row.quantity == Quantity.REACTION:
             row.index = joints[output.of]
+        elif row.quantity == Quantity.SPRING and output.of in springs:
+            row.quantity, row.index = Quantity.LINE, springs[output.of]
         elif row.quantity in CONTACT_WIDTH:
             points = [k for k, (contact, _) in enumerate(touching.names) if contact == output.of]
             row.index, row.count = points[0], CONTACT_WIDTH[row.quantity] * len(points)
@@ -431,11 +449,11 @@ def _outputs(model: Model, frame_rows: dict[str, int], touching: ContactRows) ->
     return outputs
 
 
-def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, is_damped: bool) -> list[int]:
+def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, springs: Any, is_damped: bool) -> list[int]:
     """Only work terms that can occur in this model are integrated."""
     occurs = {
-        Power.MOTOR: np.any(dofs.motor >= 0) or np.any(dofs.input >= 0),
-        Power.DAMPER: np.any(dofs.damping > 0) or is_damped,
+        Power.MOTOR: any(np.any(table[name] >= 0) for table in (dofs, springs) for name in ("motor", "input")),
+        Power.DAMPER: np.any(dofs.damping > 0) or np.any(springs.damping > 0) or is_damped,
         Power.LOAD: len(loads) > 0,
         Power.DRIVE: np.any(dofs.motion >= 0),
         Power.LIMIT: np.any(limits.stiffness > 0) if len(limits) else False,
@@ -448,7 +466,9 @@ def _quadratures(model: Model, dofs: Any, loads: Any, limits: Any, is_damped: bo
     return [int(kind) for kind, does in occurs.items() if does]
 
 
-def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events: Any, n_z: int, n_acting: int) -> Any:
+def _world(
+    model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, springs: Any, events: Any, n_z: int, n_acting: int
+) -> Any:
     world = rows(1, tables.WORLD)
     row = world[0]
     row.n_q, row.n_v, row.n_z = len(model.coordinates), len(model.velocities), n_z
@@ -467,9 +487,11 @@ def _world(model: Model, bodies: Any, dofs: Any, loads: Any, limits: Any, events
     )
     row.has_prescribed = np.any(dofs.motion >= 0)
     row.has_ball_springs = np.any(bodies.has_ball_spring)
-    row.needs_placement = bool(model.loops) or (np.any(loads.is_follower == 0) if len(loads) else False)
+    has_world_loads = len(loads) > 0 and np.any(loads.is_follower == 0)
+    row.needs_placement = bool(model.loops) or bool(model.springs) or has_world_loads
+    row.has_one_way_springs = np.any(springs.phase >= 0)
     is_crossing = np.all([events[name] < 0 for name in NO_ROWS], axis=0)
-    row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME))
+    row.has_frame_events = np.any(is_crossing & (events.measure == Crossing.FRAME)) or np.any(events.spring >= 0)
     row.is_planar = stays_in_plane(model)
     row.uses_planar = row.is_planar and not np.any(bodies.flex >= 0)
     # the factors of its recursion are of no use to the multipliers of loops

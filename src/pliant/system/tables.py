@@ -13,6 +13,7 @@ from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.loop_tables import CONSTRAINT, LOOP
 from pliant.system.segment_tables import SEGMENT, SEGMENT_SHAPE
+from pliant.system.spring_tables import SPRING
 
 
 class JointKind(IntEnum):
@@ -87,6 +88,8 @@ class Quantity(IntEnum):
     PUSH = 16  # force of a contact on its point and where it acts, world; the same
     LOOP = 17  # wrench by the first frame of a loop on the second, at its origin
     TRANSMISSION = 18  # torque of a flexible joint on its link
+    LINE = 19  # of a spring between two places: tension, length and its rate
+    PULL = 20  # force of such a spring on its first end, and both ends, world; for forces in beams
 
 
 BODY = np.dtype(
@@ -284,15 +287,16 @@ TRANSMISSION = np.dtype(
     align=True,
 )
 
-# One row per event function, in the order the event kernel fills them: limits, flanks of backlash, the user's
+# One row per event function, in the order the event kernel fills them: limits, flanks of backlash, springs, the user's
 # crossings, contacts, joint frictions.
 EVENT = np.dtype(
     [
         ("limit", np.int64),  # row in limits, -1 = none
         ("transmission", np.int64),  # row in transmissions, -1 = none
+        ("spring", np.int64),  # row in springs, -1 = none; is_stop: its ends meet
         ("contact", np.int64),  # row in contacts, -1 = none
         ("joint_friction", np.int64),  # row in joint_frictions, -1 = none
-        ("ball_spring", np.int64),  # row in bodies, -1 = none; none of the five: a user's crossing
+        ("ball_spring", np.int64),  # row in bodies, -1 = none; none of the six: a user's crossing
         ("measure", np.int64),  # Crossing, or ContactEvent
         ("index", np.int64),  # coordinate, velocity or frame
         ("component", np.int64),  # 0, 1, 2 for FRAME; of a transmission the side of the flank, -1 or +1
@@ -310,7 +314,10 @@ EVENT = np.dtype(
 OUTPUT = np.dtype(
     [
         ("quantity", np.int64),
-        ("index", np.int64),  # frame, body (REACTION), first velocity (forces in joints), first contact row, or loop
+        (
+            "index",
+            np.int64,
+        ),  # frame, body (REACTION), first velocity (forces in joints), first contact row, loop, or spring
         ("count", np.int64),  # columns
         ("column", np.int64),  # first column
         ("in_world", np.int64),  # REACTION, LOOP: in world axes, else in those of the child
@@ -329,7 +336,8 @@ WORLD = np.dtype(
         ("has_prescribed", np.int64),  # some motion is prescribed
         ("has_ball_springs", np.int64),
         ("needs_placement", np.int64),  # forces or events look at world placements
-        ("has_frame_events", np.int64),
+        ("has_frame_events", np.int64),  # events of frames or springs look at world placements
+        ("has_one_way_springs", np.int64),  # springs between places that act in one sense only
         ("is_planar", np.int64),  # nothing ever leaves the x-y plane
         ("uses_planar", np.int64),  # is_planar and rigid: three components will do
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
@@ -354,6 +362,7 @@ class System(NamedTuple):
     loads: Any
     limits: Any
     transmissions: Any  # of flexible joints
+    springs: Any  # between two places
     contacts: Any
     frictions: Any
     joint_frictions: Any  # friction in joints
@@ -391,6 +400,7 @@ def empty_system() -> System:
         loads=rows(0, LOAD),
         limits=rows(0, LIMIT),
         transmissions=rows(0, TRANSMISSION),
+        springs=rows(0, SPRING),
         contacts=rows(0, CONTACT),
         frictions=rows(0, FRICTION),
         joint_frictions=rows(0, JOINT_FRICTION),

@@ -167,7 +167,7 @@ RUN = np.dtype(
         # 1: the stepper has evaluated the end of its step last, whose kinematics are still there; filled by steppers
         # that do so, taken back by integrators/landing.py
         ("is_at_end", np.int64),
-        ("body", np.int64),  # where a kernel failed
+        ("body", np.int64),  # where a kernel failed; COINCIDENT: the spring
         # filled by contact/phase.py: count_contacts
         ("n_touching", np.int64),  # active contacts
         ("n_sticking", np.int64),  # unknown stick forces
@@ -204,7 +204,7 @@ class Work(NamedTuple):
     flex: Any  # float64: modal blocks of the flexible bodies, laid out by FLEX and POINT
     dofs: Any
     signals: Any
-    phase: Any  # discrete phase: one row per limit, contact, joint friction
+    phase: Any  # discrete phase: one row per limit, flank, one-way spring, contact, joint friction
     contacts: Any
     joint_frictions: Any
     segments: Any  # of a serial chain of hinges; this and the next filled by kernels/transfer_matrix
@@ -271,8 +271,9 @@ def _max_sticking(system: System) -> int:
 def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_flanks = 2 * int(np.sum(system.transmissions.phase >= 0))
-    n_balls = int(np.sum(system.bodies.ball_phase >= 0))
-    n_phases = len(system.limits) + n_flanks + n_balls + len(system.contacts) + len(system.joint_frictions)
+    n_balls, n_ropes = int(np.sum(system.bodies.ball_phase >= 0)), int(np.sum(system.springs.phase >= 0))
+    n_joints = len(system.limits) + n_flanks + n_balls
+    n_phases = n_joints + n_ropes + len(system.contacts) + len(system.joint_frictions)
     n_stick = _max_sticking(system)
     m = len(system.constraints)
     dofs = rows(n_v, DOF_WORK)

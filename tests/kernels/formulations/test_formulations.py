@@ -22,6 +22,7 @@ from pliant.model.bodies import Body, Frame
 from pliant.model.joints import Joint
 from pliant.model.model import Model, Output
 from pliant.model.signals import Sine
+from pliant.model.springs import free_lengths
 from pliant.model.transmissions import TorqueTable
 from pliant.queries.dynamics import forward_dynamics, inverse_dynamics
 from pliant.results.outputs import recorded_outputs
@@ -165,29 +166,30 @@ def _closure_wrenches(x: Instant) -> list[Wrench]:
 
 
 def _generalised_loads(x: Instant) -> np.ndarray:
-    """Loads through the Jacobians of their frames (velocities under unit v), written down from their definition.
+    """Loads and springs through the Jacobians of their frames (velocities under unit v), from their definitions.
 
     What a load does to the modes of the beam it acts on is gathered in tau already."""
     units = np.eye(len(x.v))
-    total = np.array([_load_power(x, unit) for unit in units])
+    wrenches = _world_loads(x) + _spring_forces(x)
+    total = np.array([_power(x, unit, wrenches) for unit in units])
     for i, link in enumerate(x.model.links):
         for j in range(link.v_modes.start, link.v_modes.stop):
-            total[j] -= _load_power(x, units[j], only=i)
+            total[j] -= _power(x, units[j], wrenches, only=i)
     return total
 
 
-def _load_power(x: Instant, v: np.ndarray, only: int | None = None) -> float:
-    """Sum of force times velocity and couple times spin, of all loads or those on one body."""
+def _power(x: Instant, v: np.ndarray, wrenches: list[Wrench], only: int | None = None) -> float:
+    """Sum of force times velocity and couple times spin, of all or those on one body."""
     frames = frames_of(x.handle, x.q, v)
     return sum(
         force @ frames.velocity[k] + couple @ frames.spin[k]
-        for k, (_, force, couple) in zip(x.handle.system.loads.frame, _world_loads(x), strict=True)
+        for k, force, couple in wrenches
         if only is None or x.handle.system.frames[k].body == only
     )
 
 
-def _world_loads(x: Instant) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Point, force and couple of every load at TIME, world axes."""
+def _world_loads(x: Instant) -> list[Wrench]:
+    """Frame, force and couple of every load at TIME, world axes."""
     frames = frames_of(x.handle, x.q, x.v)
     found = []
     for load, k in zip(x.model.loads, x.handle.system.loads.frame, strict=True):
@@ -195,8 +197,30 @@ def _world_loads(x: Instant) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         if load.axes == "body":
             value = frames.R[k] @ value
         force, couple = (value, np.zeros(3)) if load.kind == "force" else (np.zeros(3), value)
-        found.append((frames.p[k], force, couple))
+        found.append((int(k), force, couple))
     return found
+
+
+def _spring_forces(x: Instant) -> list[Wrench]:
+    """On the ends of every spring that are on bodies, from the definition in model/springs.py, world axes."""
+    frames, found = frames_of(x.handle, x.q, x.v), []
+    for spring, row, free in zip(x.model.springs, x.handle.system.springs, free_lengths(x.model), strict=True):
+        a, b = int(row.start), int(row.end)
+        d, rate = frames.p[b] - frames.p[a], frames.velocity[b] - frames.velocity[a]
+        length = np.linalg.norm(d)
+        s, law = length - free, spring.stiffness
+        elastic = law * s if isinstance(law, float) else _beyond(PchipInterpolator(*law.both_ways), s)
+        tension = elastic + spring.damping * (d @ rate) / length - _value(spring.motor)
+        if spring.only == "tension":
+            tension = max(tension, 0.0) if s > 0.0 else 0.0
+        found += [(k, sign * tension * d / length, np.zeros(3)) for k, sign in ((a, 1.0), (b, -1.0))]
+    return [wrench for wrench in found if x.handle.system.frames[wrench[0]].body >= 0]
+
+
+def _beyond(law: PchipInterpolator, s: float) -> float:
+    """Goes on with the slope of the ends."""
+    at = np.clip(s, law.x[0], law.x[-1])
+    return float(law(at) + law(at, 1) * (s - at))
 
 
 def _value(signal: object) -> float:
@@ -330,7 +354,8 @@ def test_energy_grows_by_the_power_of_all_that_acts(name: str, formulation: str,
 def test_power_of_loads_is_force_times_velocity_of_its_frame(name: str, seed: int) -> None:
     x = Instant(name, seed)
     x.forward()
-    assert abs(x.handle.work.power[Power.LOAD] - _load_power(x, x.v)) < TIGHT * (1.0 + abs(_load_power(x, x.v)))
+    wanted = _power(x, x.v, _world_loads(x))
+    assert abs(x.handle.work.power[Power.LOAD] - wanted) < TIGHT * (1.0 + abs(wanted))
 
 
 @every_state
@@ -373,9 +398,9 @@ def test_base_reaction_is_rate_of_momentum_minus_external_forces(name: str, form
     state = x.handle.momentum(x.q, x.v)
     weight = state.mass * np.array(x.model.gravity)
     total = np.concatenate([weight, np.cross(state.centre, weight)])
-    for point, force, couple in _world_loads(x):
-        total += np.concatenate([force, np.cross(point, force) + couple])
     bodies = frames_of(x.handle, x.q, x.v)
+    for k, force, couple in _world_loads(x) + _spring_forces(x):
+        total += np.concatenate([force, np.cross(bodies.p[k], force) + couple])
     for k, force, couple in _contact_wrenches(x) + _closure_wrenches(x):
         if x.handle.system.frames[k].body >= 0:
             total += np.concatenate([force, np.cross(bodies.p[k], force) + couple])

@@ -8,6 +8,7 @@ from pliant.kernels.contact.friction import branch_of
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.forces.joints import joint_deflection_rate, set_ball_phase, set_limit_phase
+from pliant.kernels.forces.springs import set_spring_phase
 from pliant.kernels.forces.transmissions import set_flank_phase
 from pliant.kernels.kinematics.tree import move, place
 from pliant.system.contact_tables import Branch
@@ -73,14 +74,16 @@ def width_at(work, i, n):
 
 @kernel(STATE)
 def set_phase(system, work, t, q, v):
-    """The phase that follows from a state alone: stops and flanks pressed, rotations on their side of pi, points below
-    their planes, branches by speed; bristles straight."""
+    """The phase that follows from a state alone: stops and flanks pressed, rotations on their side of pi, ropes taut,
+    points below their planes, branches by speed; bristles straight."""
     set_limit_phase(system, work, q)
     set_flank_phase(system, work, q)
     set_ball_phase(system, work, q, v)
-    if len(system.contacts) > 0:
+    if len(system.contacts) > 0 or system.world[0].has_one_way_springs:
         move(system, work, q, v)
         place(system, work)
+    if system.world[0].has_one_way_springs:
+        set_spring_phase(system, work)
     for k in range(len(system.contacts)):
         gap, u, n, _ = measure(system, work, k)
         contact = system.contacts[k]

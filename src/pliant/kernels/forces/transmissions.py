@@ -5,6 +5,7 @@ f(s) = k s, or monotone cubic pieces. Backlash b: s is what of d lies beyond b/2
 pushes but never pulls. (Spong 1987, where s = d and f = k d.)"""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.forces.elastic import elastic_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection, joint_deflection_rate
 from pliant.system.tables import Power
 
@@ -21,46 +22,17 @@ def twist_rate(system, transmission, v):
 
 
 @kernel
-def table_spring(transmission, pool, s):
-    """Torque and energy by the table; beyond its ends the torque goes on with the slope that it has there."""
-    knots, last = transmission.first, transmission.count - 1
-    x = min(max(s, pool[knots]), pool[knots + last])
-    low, high = 0, last
-    while high - low > 1:
-        middle = (low + high) // 2
-        if x < pool[knots + middle]:
-            high = middle
-        else:
-            low = middle
-    k = knots + transmission.count + 5 * low
-    c3, c2, c1, c0, energy = pool[k], pool[k + 1], pool[k + 2], pool[k + 3], pool[k + 4]
-    u, beyond = x - pool[knots + low], s - x
-    torque = ((c3 * u + c2) * u + c1) * u + c0
-    slope = (3.0 * c3 * u + 2.0 * c2) * u + c1
-    energy += (((c3 * u / 4.0 + c2 / 3.0) * u + c1 / 2.0) * u + c0) * u
-    return torque + slope * beyond, energy + (torque + 0.5 * slope * beyond) * beyond
-
-
-@kernel
-def spring(transmission, pool, s):
-    """f(s) and its energy."""
-    if transmission.count > 0:
-        return table_spring(transmission, pool, s)
-    return transmission.stiffness * s, 0.5 * transmission.stiffness * s * s
-
-
-@kernel
 def transmission_torque(system, work, transmission, q, v):
     """T, and the power of its damper."""
     d, rate = twist(system, transmission, q), twist_rate(system, transmission, v)
     damping = transmission.damping * rate
     if transmission.phase < 0:
-        torque, _ = spring(transmission, system.pool, d)
+        torque, _ = elastic_force(transmission, system.pool, d)
         return torque + damping, -damping * rate
     side = work.phase[transmission.phase + 1].is_active - work.phase[transmission.phase].is_active
     if side == 0:
         return 0.0, 0.0
-    elastic, _ = spring(transmission, system.pool, d - side * transmission.half_backlash)
+    elastic, _ = elastic_force(transmission, system.pool, d - side * transmission.half_backlash)
     torque = side * max(0.0, side * (elastic + damping))
     return torque, -(torque - elastic) * rate
 
@@ -99,6 +71,6 @@ def transmission_energy(system, q):
     for k in range(len(system.transmissions)):
         row = system.transmissions[k]
         d, half = twist(system, row, q), row.half_backlash
-        _, energy = spring(row, system.pool, d - min(max(d, -half), half))
+        _, energy = elastic_force(row, system.pool, d - min(max(d, -half), half))
         total += energy
     return total

@@ -40,6 +40,9 @@ def _problems(model: Model, is_damped: bool) -> Iterator[str]:
     if model.loops:
         names = listed([loop.name for loop in model.loops])
         yield f"the model has closed loops ({names}); transfer matrices take chains and branches; loops: {MODES}"
+    if model.springs:
+        names = listed([spring.name for spring in model.springs])
+        yield f"the model has springs between places ({names}), which close loops of force; take {MODES}"
     for joint in model.joints:
         frictions = [one for one in joint.each("friction") if one not in (None, "none")] if joint.friction else []
         if joint.transmission is not None and joint.transmission.friction is not None:

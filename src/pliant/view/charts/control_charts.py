@@ -80,7 +80,9 @@ def _commands(model: Model) -> Iterator[tuple[Controller, list[Column], tuple[fl
     """Of every controller its columns and their limits."""
     columns = iter(command_columns(model))
     links = motor_links(model.links)
+    widths = {name: len(link.joint.row.velocities) for name, link in links.items()}
+    widths |= {spring.name: 1 for spring in model.springs}
     for controller in model.controllers:
-        count = sum(len(links[name].joint.row.velocities) for name in controller.joints)
+        count = sum(widths[name] for name in controller.joints)
         own = [next(columns) for _ in range(count)]
         yield controller, own, one_per_command(controller.limit, count)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.model.flexible import Beam
+from pliant.model.springs import free_lengths
 from pliant.model.tree import find_frame
 from pliant.results.recording import STATIONS, Recording
 from pliant.view.arrays import Arrays
@@ -29,6 +30,7 @@ from pliant.view.picture.skeleton import (
     skeleton,
 )
 from pliant.view.picture.solids import joint_size, solids, usual_thickness
+from pliant.view.picture.springs import spring_kind
 from pliant.view.svg import Array
 
 SLIDES = ("prismatic", "cylindrical")
@@ -106,6 +108,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
         "events": [{"t": event.t, "words": event_words(event)} for event in own_events(result)[:MAX_EVENTS]],
         "planes": planes,
         "rods": _rods(model, origin),
+        "springs": _springs(model, origin),
         "feet": _feet(model, origin, thick),
         "rails": _rails(model, p - origin),
         "flat": view.is_flat,
@@ -162,10 +165,29 @@ def _support(link: Any) -> bool:
 
 def _rods(model: Any, origin: Array) -> list[list[dict[str, Any]]]:
     """Two ends, each on a body (-1: world), of loops that keep a distance."""
+    return [_two_ends(model, loop, origin) for loop in model.loops if loop.kind == "distance"]
+
+
+def _springs(model: Any, origin: Array) -> list[dict[str, Any]]:
+    """Springs between two places, each with its free length [m] and how it is drawn."""
+    pairs = zip(model.springs, free_lengths(model), strict=True)
+    return [
+        {
+            "name": spring.name,
+            "ends": _two_ends(model, spring, origin),
+            "length": length,
+            "kind": spring_kind(spring),
+            "only": spring.only,
+        }
+        for spring, length in pairs
+    ]
+
+
+def _two_ends(model: Any, connection: Any, origin: Array) -> list[dict[str, Any]]:
+    """Of a loop or a spring, each on a body (-1: world)."""
     rows = {link.body.name: i for i, link in enumerate(model.links)}
-    pairs = [loop_frames(model, loop) for loop in model.loops if loop.kind == "distance"]
-    ends = [[(rows.get(frame.body, -1), np.array(frame.position)) for frame in pair] for pair in pairs]
-    return [[{"body": i, "at": (at if i >= 0 else at - origin).tolist()} for i, at in pair] for pair in ends]
+    ends = [(rows.get(frame.body, -1), np.array(frame.position)) for frame in loop_frames(model, connection)]
+    return [{"body": i, "at": (at if i >= 0 else at - origin).tolist()} for i, at in ends]
 
 
 def _feet(model: Any, origin: Array, thick: float) -> list[dict[str, Any]]:
@@ -201,10 +223,11 @@ def _looked_at(model: Any, R: Array, p: Array, beams: dict[str, tuple[Array, Arr
     ends = [(i, extreme_points(part)) for i, parts in enumerate(skeleton(model)) for part in parts]
     own = np.concatenate([np.zeros((0, 3)), *(points for _, points in ends)])
     body = np.repeat([i for i, _ in ends], [len(points) for _, points in ends]).astype(int)
-    found = []
+    hung = [frame.position for spring in model.springs for frame in loop_frames(model, spring) if frame.body == "world"]
+    still, found = np.array(hung, dtype=float).reshape(-1, 3), []
     for k in np.unique(np.linspace(0, len(p) - 1, LOOKED_AT).astype(int)).tolist():
         points = p[k, body] + np.einsum("nij,nj->ni", R[k, body], own)
-        found.append(np.concatenate([p[k], points, *(line[k] for _, line in beams.values())]))
+        found.append(np.concatenate([p[k], points, still, *(line[k] for _, line in beams.values())]))
     return found
 
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.model.loops import Loop
+from pliant.model.springs import Spring
 from pliant.view.marks import Mark, circle, line, polygon
 from pliant.view.picture.bent import BentBeam, arm_lines, band, faces
 from pliant.view.picture.projection import Canvas, shade
 from pliant.view.picture.scene import Scene
-from pliant.view.picture.skeleton import Ball, Bar, Block, Part, Shell, hull, loop_frames
+from pliant.view.picture.skeleton import Ball, Bar, Block, Part, Shell, hull
+from pliant.view.picture.springs import rope_sag, spring_kind, spring_lines, spring_look
 from pliant.view.svg import Array
 
 MANY_BODIES = 60  # from here on without outlines and joint marks
@@ -56,17 +58,29 @@ def _marks(scene: Scene, canvas: Canvas, k: int) -> Iterator[Mark]:
         yield from (replace(mark, depth=0.0) if is_plain else mark for mark in marks)
     for loop in () if is_plain else scene.model.loops:
         yield from _loop_marks(scene, canvas, k, loop, weight)
+    for spring, free in zip(scene.model.springs, scene.free_lengths, strict=True):
+        yield from _spring_marks(scene, canvas, k, spring, free, weight)
+
+
+def _spring_marks(scene: Scene, canvas: Canvas, k: int, spring: Spring, free: float, weight: float) -> Iterator[Mark]:
+    """A coil, a rope or a cylinder, coloured by the sense of its force; just under what it hangs on."""
+    ends = scene.between(k, spring)
+    length = float(np.linalg.norm(ends[1] - ends[0]))
+    if spring.only == "compression" and length > free:  # not touched: as long as it is
+        ends[1] = ends[0] + free / length * (ends[1] - ends[0])
+    depth = -1.0 if scene.view.is_flat else canvas.depth(ends.mean(axis=0))
+    look, sag = spring_look(spring, length, free), rope_sag(length, free) * canvas.scale
+    for points, width in spring_lines(spring_kind(spring), canvas.pixels(ends), weight, sag):
+        yield line(look, points, width, depth=depth)
 
 
 def _loop_marks(scene: Scene, canvas: Canvas, k: int, loop: Loop, weight: float) -> Iterator[Mark]:
     """The joint that closes a loop, over what meets there; a rod for a distance."""
-    rows = {link.body.name: i for i, link in enumerate(scene.model.links)}
-    frames = [(rows.get(frame.body), np.array(frame.position)) for frame in loop_frames(scene.model, loop)]
-    ends = [at if body is None else scene.place(k, body, at) for body, at in frames]
+    ends = scene.between(k, loop)
     depth = canvas.depth(ends[1]) + weight / canvas.scale
     depth = len(scene.parts) if scene.view.is_flat else depth
     if loop.kind == "distance":
-        yield line("thin", canvas.pixels(np.stack(ends)), 2.0, depth=depth)
+        yield line("thin", canvas.pixels(ends), 2.0, depth=depth)
     kind = "prismatic" if loop.kind == "point-on-line" else loop.kind
     yield from _joint_marks(kind, canvas.pixels(ends[1]), depth, weight)
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.model.flexible import Beam
+from pliant.model.springs import free_lengths
 from pliant.results.recording import STATIONS, Recording
 from pliant.view.charts.quantities import MAX_PLACEMENTS, dense_range, has_dense
 from pliant.view.picture.bent import BentBeam, bent_beam
 from pliant.view.picture.projection import View, choose_view
-from pliant.view.picture.skeleton import FREE_KINDS, End, Part, ends, extreme_points, places, skeleton
+from pliant.view.picture.skeleton import FREE_KINDS, End, Part, ends, extreme_points, loop_frames, places, skeleton
 from pliant.view.svg import Array
 
 TRAIL_POINTS = 2001
@@ -41,6 +42,17 @@ class Scene:
         """World position in pose k of a point of link i, given in axes of the undeformed body."""
         return np.asarray(path_of(self.R, self.p, self.beams, i, point)[k])
 
+    def between(self, k: int, connection: Any) -> Array:
+        """World positions (2, 3) in pose k of the two places that a loop or a spring connects."""
+        rows = {link.body.name: i for i, link in enumerate(self.model.links)}
+        frames = [(rows.get(frame.body), np.array(frame.position)) for frame in loop_frames(self.model, connection)]
+        return np.stack([at if body is None else self.place(k, body, at) for body, at in frames])
+
+    @cached_property
+    def free_lengths(self) -> tuple[float, ...]:
+        """Of the springs between places [m]."""
+        return free_lengths(self.model)
+
     def joint_frame(self, k: int, i: int) -> Array:
         """World position of the joint_frame of link i's joint on its parent; the body itself where nothing holds it."""
         link = self.model.links[i]
@@ -55,6 +67,7 @@ class Scene:
         points = [p, *(self.joint_frame(k, i)[None, :] for i in range(len(self.parts)))]
         points += [p[i] + extreme_points(part) @ R[i].T for i, of_body in enumerate(self.parts) for part in of_body]
         points += [beam.outline(k) for beam in self.beams.values()]
+        points += [self.between(k, spring) for spring in self.model.springs]
         return np.concatenate(points)
 
     @cached_property

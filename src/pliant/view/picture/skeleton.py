@@ -137,12 +137,13 @@ def places(model: Any, i: int) -> list[Array]:
     joint_frames = [link.joint_frame.position for link in model.links if link.parent == i]
     named = [frame.position for frame in model.frames if frame.body == name]
     closed = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == name]
-    different = dict.fromkeys(tuple(place) for place in (*joint_frames, *named, *closed) if np.any(place))
+    sprung = [frame.position for spring in model.springs for frame in loop_frames(model, spring) if frame.body == name]
+    different = dict.fromkeys(tuple(place) for place in (*joint_frames, *named, *closed, *sprung) if np.any(place))
     return [np.array(place, dtype=float) for place in different]
 
 
 def loop_frames(model: Any, loop: Any) -> tuple[Any, Any]:
-    """The two frames that a loop holds together."""
+    """The two frames that a loop holds together, or a spring connects."""
     return find_frame(model, loop.first), find_frame(model, loop.second)
 
 

@@ -25,7 +25,42 @@ function bodyPieces(pieces, film, pose, show) {
   });
   pieces.body = -1;
   for (const rod of film.rods) pieces.line(...rod.map(({ body, at }) => pieces.camera.pixels(film.place(pose, body, at, show.enlarge))), theme.edge, 2.4);
+  for (const spring of film.springs) springPieces(pieces, film, spring, pose, show);
   film.beams.forEach((beam, k) => beamPieces(pieces, film, beam, pose.beams[k], pose.t, show));
+}
+
+// A spring between two places: a coil, a rope that sags while it is slack, or a cylinder; coloured by the sense of its force.
+const TEETH = 9;
+function springPieces(pieces, film, { ends, length, kind, only }, pose, show) {
+  const { camera } = pieces;
+  const places = ends.map(({ body, at }) => film.place(pose, body, at, show.enlarge));
+  const now = Math.hypot(...places[1].map((value, c) => value - places[0][c]));
+  // what only pushes and is not touched is as long as it is
+  const share = only === "compression" && now > length ? length / now : 1;
+  const end = places[0].map((value, c) => value + share * (places[1][c] - value));
+  const [a, b] = [places[0], end].map((place) => camera.pixels(place));
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const depth = 0.5 * (a[2] + b[2]);
+  const stretch = now - length;
+  const isIdle = kind === "cylinder" || (only === "tension" && stretch < 0) || (only === "compression" && stretch > 0);
+  const isAtRest = isIdle || Math.abs(stretch) <= 1e-3 * Math.max(now, length);
+  const colour = isAtRest ? theme.edge : theme.curves[stretch > 0 ? 1 : 0];
+  const point = (along, across, down) => {
+    const size = Math.hypot(dx, dy) || 1;
+    return [a[0] + along * dx - (across * dy) / size, a[1] + along * dy + (across * dx) / size + down, depth];
+  };
+  if (kind === "rope") {
+    const sag = 4 * camera.scale * Math.sqrt(0.375 * now * Math.max(-stretch, 0));
+    const steps = Array.from({ length: 17 }, (_, k) => k / 16);
+    pieces.path(steps.map((along) => point(along, 0, sag * along * (1 - along))), colour, 1.8, depth);
+  } else if (kind === "coil") {
+    const wide = clamp(1.6 * film.thick * camera.scale, 4, 12);
+    const turns = Array.from({ length: 2 * TEETH + 1 }, (_, k) => point(0.12 + (0.76 * k) / (2 * TEETH), k % 2 ? wide * (k % 4 === 1 ? 1 : -1) : 0, 0));
+    pieces.path([a, ...turns, b], colour, 1.8, depth);
+  } else {
+    pieces.line(point(0.4, 0, 0), b, colour, 2);
+    pieces.line(a, point(0.6, 0, 0), colour, 5);
+  }
 }
 
 // Neighbours differ a little; what is pointed at stands out.
