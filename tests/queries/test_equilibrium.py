@@ -7,6 +7,7 @@ from scipy.optimize import root
 import pliant
 from pliant import Body, Constant, Frame, Joint, Limit, Load, Model, ModelError, Rod, SimulationError, Sphere, Step
 from pliant.model.flexible import Beam, Bending, BoxTube, Material, Rectangle
+from pliant.queries import equilibrium as equilibrium_module
 
 STEEL = Material(2e11, 8000.0)
 LENGTH, WIDTH, HEIGHT = 2.0, 0.02, 0.03
@@ -159,3 +160,35 @@ def test_no_rest_state_is_said():
         assert pliant.equilibrium(slide) == [0.3]
     with pytest.raises(ModelError, match=r"shape \(2,\) found, \(1,\) expected"):
         pliant.equilibrium(slide, [1.0, 2.0])
+
+
+def chain_of_rods(n, base):
+    rods = [Body(f"rod{i}", mass=0.1, com=(0.05, 0, 0), inertia=(1e-6, 8e-5, 8e-5)) for i in range(n)]
+    joints = [Joint("base", base, "rod0")]
+    joints += [
+        Joint(
+            f"ball{i}", "spherical", f"rod{i}", parent=Frame(f"rod{i - 1}", (0.1, 0, 0)),
+            q0=(0.0, np.sin(0.1 * np.sin(i)), 0.0, np.cos(0.1 * np.sin(i))),
+        )
+        for i in range(1, n)
+    ]  # fmt: skip
+    tip = Frame(f"rod{n - 1}", (0.1, 0, 0), name="tip")
+    return Model("chain", gravity=(0, 0, -9.81), bodies=rods, joints=joints, frames=[tip])
+
+
+def test_a_long_chain_on_ball_joints_hangs_straight_down():
+    n = 12
+    chain = chain_of_rods(n, "spherical")
+    with pytest.warns(UserWarning, match="nothing holds"):  # each rod about itself
+        q = pliant.equilibrium(chain)
+    tip = place(chain, q, "tip")
+    np.testing.assert_allclose(tip, (0.0, 0.0, -0.1 * n), atol=1e-9)
+
+
+def test_a_chain_that_nothing_holds_is_said_to_fall_at_once(monkeypatch):
+    steps = []
+    step = equilibrium_module._Search.step
+    monkeypatch.setattr(equilibrium_module._Search, "step", lambda *given: steps.append(1) or step(*given))
+    with pytest.raises(SimulationError, match=r"nothing holds 'base\..*-9\.81"):
+        pliant.equilibrium(chain_of_rods(12, "floating"))
+    assert len(steps) < 5

@@ -52,8 +52,8 @@ def build(settings: dict[str, Any]) -> Model:
             "give another angle, or other lengths"
         )
     coupler, rocker = (float(x) for x in poses(settings, angle))
-    is_driven = settings["drive"] == "speed"
-    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_driven else None
+    is_prescribed = settings["drive"] == "speed"
+    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_prescribed else None
     return Model(
         name="four-bar",
         gravity=(0.0, -settings["gravity"], 0.0),
@@ -73,7 +73,7 @@ def build(settings: dict[str, Any]) -> Model:
             Output("middle", "middle", "position"),
             Output("pin_force", "pin", "reaction"),
             Output("motor_force", "motor", "reaction"),
-            *([Output("drive", "motor", "drive")] if is_driven else []),
+            *([Output("drive", "motor", "drive")] if is_prescribed else []),
         ),
         duration=3.0,
     )

@@ -41,8 +41,8 @@ def build(settings: dict[str, Any]) -> Model:
             f"rod: {l:g} m does not reach the line from a crank of {r:g} m at {angle:g} rad; give a longer rod"
         )
     lean = -math.asin(r * math.sin(angle) / l)
-    is_driven = settings["drive"] == "speed"
-    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_driven else None
+    is_prescribed = settings["drive"] == "speed"
+    motion = Table((0.0, LONGEST), (angle, angle + settings["speed"] * LONGEST), smooth=True) if is_prescribed else None
     return Model(
         name="slider-crank",
         gravity=(0.0, -settings["gravity"], 0.0),
@@ -53,7 +53,7 @@ def build(settings: dict[str, Any]) -> Model:
         ),
         joints=(
             Joint("motor", "revolute", "crank", q0=angle, v0=settings["speed"], motion=motion,
-                  motor=None if is_driven else Constant(settings["torque"])),
+                  motor=None if is_prescribed else Constant(settings["torque"])),
             Joint("knee", "revolute", "rod", parent=Frame("crank", (r, 0.0, 0.0)), q0=lean - angle),
             Joint("pin", "revolute", "slider", parent=Frame("rod", (l, 0.0, 0.0)), q0=-lean),
         ),

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 TOLERANCES = tuple(10.0**-k for k in range(3, 12))  # of methods with variable steps
 FEWEST_STEPS, N_HALVINGS = 40, 8  # of methods with fixed steps
 DIGITS = (3, 6, 9)  # of the table
-MIN_DIGITS, MOST_DIGITS = 0.5, 11.0  # that are drawn; the reference has no more
+MIN_DIGITS, MAX_DIGITS = 0.5, 11.0  # that are drawn; the reference has no more
 
 
 def coaxial(count: int, inertia: float, stiffness: Any, damping: Any, torque: float = 1.0) -> Model:
@@ -125,7 +125,7 @@ def costs(method: Integrator, model: Model, duration: float, exact: Array) -> li
 
 
 def digits_of(error: float) -> float:
-    return min(MOST_DIGITS, -math.log10(max(error, 1e-300)))
+    return min(MAX_DIGITS, -math.log10(max(error, 1e-300)))
 
 
 def cost_of(digits: float, found: list[dict[str, float]], key: str) -> float:
@@ -160,7 +160,7 @@ def _of_model(name: str, settings: Mapping[str, Any]) -> Outcome:
                 f"{max((digits_of(row['error']) for row in found), default=0.0):.1f}",
             )
         )
-        shown = [row for row in found if MIN_DIGITS < digits_of(row["error"]) < MOST_DIGITS]
+        shown = [row for row in found if MIN_DIGITS < digits_of(row["error"]) < MAX_DIGITS]
         if shown:
             digits = np.array([digits_of(row["error"]) for row in shown])
             curves[is_fixed(method)].append((label, digits, np.array([row["evaluations"] for row in shown])))

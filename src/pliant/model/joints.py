@@ -327,11 +327,11 @@ def _limit_problems(joint: Joint) -> Iterator[str]:
     if not joint.row.has_plain_rates:
         yield f"limit is not possible on a {joint.kind} joint; it works on {listed(PLAIN_KINDS)}"
         return
-    for part, limit, start, is_driven in zip(
+    for part, limit, start, is_prescribed in zip(
         joint.row.coordinates, joint.each("limit"), joint.start, joint.driven, strict=True
     ):
         of = f" of '{part}'" if part else ""
-        if limit != "none" and is_driven:
+        if limit != "none" and is_prescribed:
             yield f"limit{of} has no effect, because its motion is prescribed; leave one of the two out"
         elif limit != "none" and limit.stiffness is None and not limit.holds(start):
             yield (
@@ -346,11 +346,11 @@ def _friction_problems(joint: Joint) -> Iterator[str]:
     if not joint.row.has_plain_rates:
         yield f"friction is not possible on a {joint.kind} joint; it works on {listed(PLAIN_KINDS)}"
         return
-    for part, friction, is_driven in zip(joint.row.velocities, joint.each("friction"), joint.driven, strict=True):
+    for part, friction, is_prescribed in zip(joint.row.velocities, joint.each("friction"), joint.driven, strict=True):
         of = f" of '{part}'" if part else ""
         if friction == "none":
             continue
-        if is_driven:
+        if is_prescribed:
             yield f"friction{of} has no effect, because its motion is prescribed; leave one of the two out"
         if friction.load is None:
             yield f"friction{of} needs load, the normal force of its law [N, N m]; give it"

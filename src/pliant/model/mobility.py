@@ -31,7 +31,7 @@ def mobility_problems(model: Model) -> Iterator[str]:
     rigid = [inertia.copy() for inertia in inertias]  # the same with the next joints locked: the scale
     for i, link in reversed(list(enumerate(model.links))):
         R, p, S = joint_start(link.joint)
-        free = [k for k, is_driven in enumerate(link.joint.driven) if not is_driven]
+        free = [k for k, is_prescribed in enumerate(link.joint.driven) if not is_prescribed]
         armature = _armature(link.joint)[free]
         felt = S[:, free].T @ inertias[i] @ S[:, free] + np.diag(armature)
         weak = _weak(felt, _scales(rigid[i], S[:, free], armature))

@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 MAX_STEPS = 200
 DIFFERENCE = 1e-5  # of the finite differences [m, rad]
 LONGEST = 0.5  # of a step [rad, size of the model]
+FAR = 4.0 ** np.arange(8)  # times the longest step: who is pulled alike all the way goes on for ever
+SHARE = 1e-3  # of all force left: less along a free motion is the error of its direction
 FREE = 1e-14  # squares of frequencies below this share of the largest are zero
 EPS = float(np.finfo(float).eps)
 CONVERGED = 1e-9  # force left, relative to the largest met; what follows only removes rounding
@@ -48,7 +50,7 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
             break
         if left < smallest:
             smallest, best = left, rest
-        if left == 0:
+        if left <= EPS * EPS * search.reference:
             break
         rest = search.step(rest, force)
     search.look_from(best)
@@ -138,10 +140,17 @@ class _Search:
         if np.all(squares[is_held] > 0) and np.all(is_held):
             step = np.asarray(-np.linalg.solve(K, force))
         else:
-            # free motions that feel a force go as far as a step may
-            is_pulled = ~is_held & (np.abs(pull) > CONVERGED * self.reference)
+            # free motions go as far as a step may, once theirs is a force that counts
+            is_pulled = ~is_held & (np.abs(pull) > max(CONVERGED * self.reference, SHARE * np.linalg.norm(pull)))
+            if np.any(is_pulled) and self.falls_for_ever(q, motions[:, ~is_held]):
+                raise self.failure(q)
             shares = np.where(is_held, pull / np.where(is_held, np.abs(squares), 1.0), 0.0)
-            step = -motions @ np.where(is_pulled, np.sign(pull) / EPS, shares)
+            shares = np.where(is_pulled, np.sign(pull) / EPS, shares)
+            # each as far as it may go: flat ones must not hold up the others
+            sizes = np.abs(shares) * np.max(
+                np.abs(self.motions @ motions) / self._longest[:, None], axis=0, initial=0.0
+            )
+            step = -motions @ (shares / np.maximum(sizes, 1.0))
         step *= min(1.0, 1.0 / max(np.max(np.abs(self.motions @ step) / self._longest, initial=0.0), 1e-300))
         slope = float(step @ force)
         share = 1.0
@@ -149,6 +158,13 @@ class _Search:
         while share > 1e-3 and step @ self.force(self.moved(q, share * step)) > 0.5 * abs(slope):
             share *= 0.5
         return self.moved(q, share * step)
+
+    def falls_for_ever(self, q: Array, motions: Array) -> bool:
+        """Whether motions that nothing holds are pulled by the same force however far they go."""
+        falling = -motions @ (motions.T @ self.force(q))
+        falling /= max(np.max(np.abs(self.motions @ falling) / self._longest, initial=0.0), 1e-300)
+        pulls = [motions.T @ self.force(self.moved(q, far * falling)) for far in (0.0, *FAR)]
+        return bool(np.ptp(pulls, axis=0).max() <= CONVERGED * self.reference)
 
     def moved(self, q: Array, step: Array) -> Array:
         """q after every free motion has gone by its entry of step."""

@@ -189,7 +189,7 @@ class Chain:
             gradient[k] += force
             K[k, k] += stiffness
             C[k, k] += damping
-        held = [k for k, is_driven in enumerate(joint.driven) if is_driven]
+        held = [k for k, is_prescribed in enumerate(joint.driven) if is_prescribed]
         side, self._motor = self._motor, None
         if side is not None:
             assert side.transmission is not None

@@ -1,8 +1,10 @@
 """Complex eigenvalues of damped models: started from a small linear model with all dampers, made exact by Newton.
 
 The start: M, C and K of the pieces' series to s^2, in coordinates e of all stations, or, where these are many, in the
-undamped shapes. Newton's method for D(s) x = 0, D symmetric, on the Riccati sweep:
-    D(s) y = D'(s) x,   s <- s - (x D'(s) x) / (x D'(s) y),   x <- y"""
+undamped shapes. Then inverse iteration on the Riccati sweep and Newton's step for x D(s) x = 0, which is stationary at
+modes, D being symmetric; with r a little beside s, for at modes themselves parts of a chain may resonate alone, too,
+where the sweep loses digits:
+    D(r) y = D'(r) x,   s <- s - (y D(s) y) / (y D'(s) y),   x <- y"""
 
 from __future__ import annotations
 
@@ -39,18 +41,22 @@ MAX_NEWTON = 40
 MAX_TRIALS = 4  # with twice as many pieces each
 DRIFT = 0.1  # relative, by which Newton's method may move from its start
 SAME = 1e-10  # relative distance of eigenvalues that are one
-REAL = 1e-12  # relative, of imaginary parts that are rounding
+REAL = 1e-7  # relative, of imaginary parts that are rounding: two roots that are one have half the digits
+BESIDE = 1e-6  # relative, from s to r
+CONVERGED = 1e-14  # relative step
+LIMIT = 1.0 - 1e-9  # of the rate where modes crowd: all below it are found
 
 
 def damped_eigenvalues(chains: Chains, squares: Array, count: int | None, below: float, zero: float) -> Complexes:
     """By rising size, one of a conjugate pair; squares: of the undamped frequencies."""
     fastest = below if count is None else float(np.sqrt(np.max(np.abs(squares), initial=zero)))
     n_zero = int(np.sum(squares == 0.0))
+    crowded = LIMIT * crowding_rate(chains(0.0))
     for _ in range(MAX_TRIALS):
         chain = chains(fastest)
         start, motion = _start(chain, squares, zero, fastest)
-        limit = below * (1.0 + DRIFT) if count is None else np.inf
-        chosen = np.flatnonzero(np.abs(start) <= limit)[: None if count is None else count - n_zero]
+        limit = min(below * (1.0 + DRIFT) if count is None else np.inf, crowded)
+        chosen = np.flatnonzero(np.abs(start) <= limit)[: None if count is None else _enough(start, count - n_zero)]
         values = _newton(chain, start[chosen], motion.at(chosen))
         missed = _missed(start[chosen], values)
         if missed is None:
@@ -61,15 +67,33 @@ def damped_eigenvalues(chains: Chains, squares: Array, count: int | None, below:
             f"transfer: Newton's method did not reach the eigenvalue near {missed:.4g} 1/s; ask for fewer modes, leave "
             "dampers out (is_damped=False, --undamped), or ask pliant.modes(model)"
         )
+    values = values[(values.imag >= 0.0) & (np.abs(values) < crowded)]
     values = values[np.argsort(np.abs(values), kind="stable")]
     found = np.concatenate([np.zeros(n_zero, complex), values])
     return found[np.abs(found) <= below] if count is None else found[:count]
 
 
+def crowding_rate(chain: Chain) -> float:
+    """|lambda| [1/s] at which infinitely many modes crowd: EI (1 + time s) of a beam is 0 at s = -1/time, and however
+    short its waves are, they decay at about this rate without vibrating."""
+    return min((1.0 / piece.stiffness_time for piece, _ in chain.pieces if piece.stiffness_time), default=np.inf)
+
+
+def _is_real(values: Complexes) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(values.imag) <= REAL * np.abs(values))
+
+
+def _enough(start: Complexes, count: int) -> int:
+    """How many starts hold the first `count` modes, if real ones that rounding made a pair are two."""
+    is_one = (start.imag > 0.0) | _is_real(start)
+    return int(np.searchsorted(np.cumsum(is_one), count)) + 1 if count > 0 else 0
+
+
 def _missed(start: Complexes, values: Complexes) -> complex | None:
-    """A start from which Newton's method went far, or to where another one went already."""
+    """A start from which Newton's method went far, or to where another one went already; or a pair that became one
+    real mode, which has left another behind."""
     size = np.maximum(np.abs(values), TINY)
-    far = np.flatnonzero(~(np.abs(values - start) <= DRIFT * size))
+    far = np.flatnonzero(~(np.abs(values - start) <= DRIFT * size) | (_is_real(values) & ~_is_real(start)))
     if len(far):
         return complex(start[far[0]])
     for k in range(len(values)):
@@ -81,7 +105,8 @@ def _missed(start: Complexes, values: Complexes) -> complex | None:
 
 
 def _start(chain: Chain, squares: Array, zero: float, fastest: float) -> tuple[Complexes, Motion]:
-    """Eigenvalues but zeros, by rising size, imag >= 0, with their motions (eigenvalues, .., 1)."""
+    """Eigenvalues but zeros, by rising size, with their motions (eigenvalues, .., 1): of a pair the one above the axis,
+    but both where rounding may have made it of two real ones that are equal."""
     from scipy.linalg import eig, eigh
 
     n = sum(len(one.free) for one in chain.stations)
@@ -100,7 +125,7 @@ def _start(chain: Chain, squares: Array, zero: float, fastest: float) -> tuple[C
     A = np.zeros((2 * k, 2 * k))
     A[:k, k:], A[k:, :k], A[k:, k:] = np.eye(k), -inverse @ K, -inverse @ C
     values, vectors = eig(A)
-    keep = np.flatnonzero(values.imag >= 0.0)
+    keep = np.flatnonzero((values.imag >= 0.0) | _is_real(values))
     keep = keep[np.argsort(np.abs(values[keep]), kind="stable")]
     n_zero = int(np.sum(squares == 0.0))
     if n_zero:
@@ -143,23 +168,28 @@ def _reduced(chain: Chain, basis: Motion) -> tuple[Array, Array, Array]:
 
 
 def _newton(chain: Chain, start: Complexes, motion: Motion) -> Complexes:
-    """Eigenvalues of the exact sweep next to the start."""
+    """Eigenvalues of the exact sweep next to the start; nan where it does not converge."""
     s = start.copy()
+    going, change = np.arange(len(s)), np.full(len(s), np.inf)
     for _ in range(MAX_NEWTON):
-        if not len(s):
+        if not len(going):
             break
-        loads = forces_of(chain, motion, _slope(chain, s))
-        try:
-            new = Sweep(chain, s * s, s, loads).motion()
-        except np.linalg.LinAlgError:
-            break  # at an eigenvalue to the last digit
-        step = power(chain, motion, loads)[:, 0, 0] / power(chain, new, loads)[:, 0, 0]
-        s = s - step
-        size = np.max([np.abs(x).max(axis=(1, 2)) for x in (*new.x, *new.e) if x.shape[1]], axis=0)
-        motion = new.times(1.0 / size[:, None, None])
-        if np.all(np.abs(step) <= 1e-14 * np.abs(s)):
-            break
-    return np.asarray(np.where(np.abs(s.imag) <= REAL * np.abs(s), s.real, s), complex)
+        at = s[going]
+        near = at * (1.0 + BESIDE)
+        motion = Sweep(chain, near * near, near, forces_of(chain, motion, _slope(chain, near))).motion()
+        size = np.max([np.abs(x).max(axis=(1, 2)) for x in (*motion.x, *motion.e) if x.shape[1]], axis=0)
+        motion = motion.times(1.0 / size[:, None, None])
+        left, along = (
+            power(chain, motion, forces_of(chain, motion, part))[:, 0, 0]
+            for part in (stiffness(chain, at * at, at), _slope(chain, at))
+        )
+        step = np.where(left == 0.0, 0.0, left / np.where(along == 0.0, TINY, along))
+        s[going] = at - step
+        change[going] = np.abs(step) / np.maximum(np.abs(at), TINY)
+        unsure = np.flatnonzero(~(change[going] <= CONVERGED))
+        motion, going = motion.at(unsure), going[unsure]
+    s[~(change <= REAL)] = np.nan
+    return np.asarray(np.where(_is_real(s), s.real, s), complex)
 
 
 def _slope(chain: Chain, s: Complexes) -> Blocks:

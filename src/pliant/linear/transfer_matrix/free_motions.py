@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.engine.arguments import as_choice, as_index, as_numbers
 from pliant.errors import ModelError
 from pliant.linear.transfer_matrix.chain import Chain, division
-from pliant.linear.transfer_matrix.damped import damped_eigenvalues, damped_shapes
+from pliant.linear.transfer_matrix.damped import crowding_rate, damped_eigenvalues, damped_shapes
 from pliant.linear.transfer_matrix.energies import kinetic_shares
 from pliant.linear.transfer_matrix.natural import count_below, natural_squares, shapes
 from pliant.linear.transfer_matrix.rest import find_rest
@@ -37,13 +37,13 @@ class BeamShape(NamedTuple):
 
 
 class FreeMotions:
-    """Natural frequencies and shapes about rest. q: the configuration; notes: what is left out, in words."""
+    """Natural frequencies and shapes about rest. q: the configuration."""
 
     def __init__(
         self, model: Model, q: ArrayLike | None, count: int | None, below: float | None, is_damped: bool, t: float
     ) -> None:
         self.model = model
-        self._rest, self.notes = find_rest(model, q, t, is_damped)
+        self._rest, self._remarks = find_rest(model, q, t, is_damped)
         self.q = self._rest.q
         self._count, self._below = count, below
         self._chains: dict[tuple[tuple[int, ...], bool], Chain] = {}
@@ -68,6 +68,27 @@ class FreeMotions:
             self._chains[key] = Chain(self.model, self._rest, *key)
         return self._chains[key]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is left out, in words."""
+        if not np.isfinite(self._crowding):
+            return self._remarks
+        is_cut = self._crowding < self._below if self._below else len(self.eigenvalues) < (self._count or 0)
+        return (*self._remarks, self._crowded) if is_cut else self._remarks
+
+    @property
+    def _crowding(self) -> float:
+        """|lambda| [1/s] from which no mode is listed."""
+        return crowding_rate(self._chain(0.0)) if self.is_damped else np.inf
+
+    @property
+    def _crowded(self) -> str:
+        return (
+            f"the material's damping lets infinitely many modes decay at about {self._crowding:.6g} 1/s without "
+            "vibrating (1/stiffness_time, or young/kelvin_voigt), so modes are listed below this rate only; all "
+            "others: is_damped=False, --undamped"
+        )
+
     # --- natural frequencies ---
 
     def _undamped_chain(self, fastest: float) -> Chain:
@@ -86,6 +107,8 @@ class FreeMotions:
         if self.is_damped:
             values = damped_eigenvalues(self._chain, squares, self._count, self._below or 0.0, zero)
         if not len(values):
+            if self._crowding < (self._below or np.inf):
+                raise ModelError(f"{'count' if self._below is None else 'below'}: {self._crowded}; leave dampers out")
             raise ModelError(
                 f"below: no natural frequency lies below {self._below:g} rad/s; give a higher limit, or count=1 for "
                 "the first"

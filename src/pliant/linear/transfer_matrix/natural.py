@@ -161,12 +161,6 @@ def random_loads(chain: Chain, n: int) -> Loads:
     )
 
 
-def _clusters(squares: Array, zero: float) -> list[NDArray[np.int64]]:
-    """Numbers of squares that are alike."""
-    apart = np.diff(squares) > np.maximum(CLUSTER * np.abs(squares[1:]), zero)
-    return np.split(np.arange(len(squares)), np.flatnonzero(apart) + 1) if len(squares) else []
-
-
 def group_shapes(chain: Chain, squares: Array, n: int) -> Motion:
     """n shapes for each square, of those whose squares are next to it."""
     s2, s = -squares, np.zeros(len(squares))

@@ -166,9 +166,9 @@ def _acting(model: Model, q: Array, t: float) -> tuple[Array, Array, tuple[Force
     """q with prescribed joints on their signals, motor torques on the joint side, and loads that are forces."""
     motor, motion, loads = _signal_values(model, t)
     for link in model.links:
-        for k, (gear, is_driven) in enumerate(zip(link.joint.each("gear"), link.joint.driven, strict=True)):
+        for k, (gear, is_prescribed) in enumerate(zip(link.joint.each("gear"), link.joint.driven, strict=True)):
             motor[link.v + k] *= gear
-            if not is_driven:
+            if not is_prescribed:
                 continue
             q[link.q + k], rate, second = motion[link.v + k]
             if rate or second:

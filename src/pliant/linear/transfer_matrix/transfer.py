@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from pliant.files import as_path
 from pliant.linear.transfer_matrix.chain import Chain
 from pliant.linear.transfer_matrix.films import film, picture_model
 from pliant.linear.transfer_matrix.free_motions import HIGHEST, FreeMotions, as_frequencies
-from pliant.linear.transfer_matrix.ports import Solution, find_inputs, find_outputs
+from pliant.linear.transfer_matrix.natural import count_below
+from pliant.linear.transfer_matrix.ports import Reading, Solution, find_inputs, find_outputs
 from pliant.linear.transfer_matrix.reporting import COLUMNS, findings, summary, table
 from pliant.linear.transfer_matrix.response import FrequencyResponse
-from pliant.linear.transfer_matrix.riccati import Loads, solve
+from pliant.linear.transfer_matrix.riccati import EPS, Loads, solve
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.results.recording import Recording
@@ -29,6 +30,8 @@ Complexes = NDArray[np.complex128]
 COUNT = 10  # modes, unless said otherwise
 BODE_POINTS = 2000
 MAX_VALUES = 20_000_000  # of one response: 320 MB
+SAME = 8.0 * EPS  # relative: frequencies this close are one
+UNSURE = 1e-3  # relative, by which a response changes between two such
 MAX_FILMS = 8  # modes on the page that move
 
 
@@ -57,17 +60,23 @@ class Transfer(FreeMotions):
                 f"response: {len(w)} frequencies, {len(readings)} outputs and {len(ports)} inputs are {size:.2g} "
                 "numbers; name the inputs and outputs that are meant"
             )
-        values = np.empty((len(w), len(readings), len(ports)), complex)
-        for part in np.array_split(np.arange(len(w)), max(1, -(-len(w) // 512))):
-            solution = self._solve(chain, w[part], loads)
-            for o, one in enumerate(readings):
-                values[part, o] = one.read(solution)
+        values = self._values(chain, w, loads, readings)
         self._check_finite(w, values)
+        self._check_bounded(chain, w, loads, readings)
         return FrequencyResponse(
             self.model.name, w, values,
             tuple(one.name for one in ports), tuple(one.port.name for one in readings),
             tuple(one.unit for one in ports), tuple(one.port.unit for one in readings),
         )  # fmt: skip
+
+    def _values(self, chain: Chain, w: Array, loads: Loads, readings: Sequence[Reading]) -> Complexes:
+        """(frequencies, outputs, inputs)."""
+        values = np.empty((len(w), len(readings), loads.n), complex)
+        for part in np.array_split(np.arange(len(w)), max(1, -(-len(w) // 512))):
+            solution = self._solve(chain, w[part], loads)
+            for o, one in enumerate(readings):
+                values[part, o] = one.read(solution)
+        return values
 
     def _solve(self, chain: Chain, w: Array, loads: Loads) -> Solution:
         s = np.asarray(1j * w, complex)
@@ -84,6 +93,21 @@ class Transfer(FreeMotions):
         bad = ~np.all(np.isfinite(values), axis=(1, 2))
         if np.any(bad):
             raise ModelError(self._singular(w[bad]))
+
+    def _check_bounded(self, chain: Chain, w: Array, loads: Loads, readings: Sequence[Reading]) -> None:
+        """Without dampers: a message where a natural frequency that answers is the one asked for, as far as digits
+        tell. What is found there is rounding divided by rounding."""
+        if chain.has_damping:
+            return
+        sides = [w * (1.0 + side * SAME) for side in (1.0, -1.0)]
+        above, below = (count_below(lambda _: chain, side**2) for side in sides)
+        at = np.flatnonzero((above != below) & (w > 0.0))
+        if not len(at):
+            return
+        up, down = (self._values(chain, side[at], loads, readings) for side in sides)
+        is_poor = ~(np.abs(up - down) <= UNSURE * np.max(np.abs(up), axis=(1, 2), keepdims=True))
+        if np.any(is_poor):
+            raise ModelError(self._singular(w[at[np.any(is_poor, axis=(1, 2))]]))
 
     def _singular(self, w: Array) -> str:
         if np.any(w == 0.0):

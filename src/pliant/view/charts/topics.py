@@ -27,7 +27,7 @@ from pliant.view.charts.quantities import (
     rate_panels,
 )
 
-ROUNDING, LEAST_TOP = (
+ROUNDING, MIN_TOP = (
     1e-17,
     1e-10,
 )  # relative energy errors are drawn as at least the first, on an axis up to the second
@@ -119,7 +119,7 @@ def work_drawing(quantities: Quantities) -> Drawing:
 def error_drawing(quantities: Quantities) -> Drawing:
     """Energy that no work explains, relative."""
     t, values = quantities.rows(np.maximum(quantities.energy_error, ROUNDING))
-    ends = (ROUNDING, max(LEAST_TOP, 10.0 ** np.ceil(np.log10(np.nanmax(values, initial=ROUNDING)))))
+    ends = (ROUNDING, max(MIN_TOP, 10.0 ** np.ceil(np.log10(np.nanmax(values, initial=ROUNDING)))))
     return Drawing("Energy error, relative", "", (Curve("unexplained share", t, values),), is_log=True, ends=ends)
 
 
