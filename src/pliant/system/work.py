@@ -102,6 +102,7 @@ CALLS = np.dtype(
         ("constraint_matrices", np.int64),  # DERIVATIVE: A and M^-1 A^T for integrators that solve for the multipliers
         # simulation/run.py
         ("derivative", np.int64),  # DERIVATIVE
+        ("nearby", np.int64),  # NEARBY, where the integrator asks for it; 0: the model does not allow it
         ("events", np.int64),  # EVENTS
         ("switch", np.int64),  # SWITCH
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
@@ -313,7 +314,7 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         gram=np.zeros((m, m)),
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
-        body_lanes=room_for_lanes(6 * n_bodies if m + n_stick > 0 else 0),
+        body_lanes=room_for_lanes(6 * n_bodies),
         constraint_vectors=np.zeros((N_CONSTRAINT_VECTORS, m)),
         previous_vdot=np.zeros(n_v if m > 0 else 0),
         constraint_jacobian=np.zeros((m, n_v)),
