@@ -121,7 +121,7 @@ class Rk4(RungeKutta):
 @dataclass(frozen=True)
 class Adams(Integrator):
     name: ClassVar[str] = "adams"
-    summary: ClassVar[str] = "Adams-Bashforth-Moulton, predictor and corrector, variable order up to max_order"
+    summary: ClassVar[str] = "Adams-Bashforth-Moulton, coordinates integrated twice, variable order up to max_order"
     kind: ClassVar[str] = "explicit"
     module: ClassVar[str] = "pliant.kernels.integrators.adams"
     supports: ClassVar[frozenset[str]] = ADAPTIVE
@@ -129,7 +129,9 @@ class Adams(Integrator):
     reference: ClassVar[str] = "shampine1975"
     uses_nearby: ClassVar[bool] = True
 
-    max_order: int = parameter(14, "highest order of the predictor of adams", low=1, high=14, is_whole=True)
+    max_order: int = parameter(
+        14, "highest order of the predictor of adams; with a fixed step at most 12", low=1, high=14, is_whole=True
+    )
 
     @property
     def highest_order(self) -> int:

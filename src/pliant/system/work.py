@@ -160,13 +160,15 @@ DEAD_POINT = np.dtype(
     align=True,
 )
 
+AT_END, ABOUT_AT_END = 1, 2  # run.is_at_end
 # The instant being evaluated.
 RUN = np.dtype(
     [
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated [s]
         ("step", np.float64),  # being tried [s]; filled by integrators/advance.py
-        # 1: the stepper has evaluated the end of its step last, whose kinematics are still there; filled by steppers
-        # that do so, taken back by integrators/landing.py
+        # AT_END: the stepper has evaluated the end of its step last, whose kinematics are still there, ABOUT_AT_END: a
+        # state that differs from it by less than the error of a step; 0: neither. Filled by steppers that do so, taken
+        # back by integrators/landing.py
         ("is_at_end", np.int64),
         ("body", np.int64),  # where a kernel failed
         # filled by contact/phase.py: count_contacts

@@ -22,6 +22,7 @@ from pliant.kernels.integrators.adams_table import (
     BASIS_TWICE,
     COUNT,
     FIRST,
+    HIGHEST_FIXED,
     INTEGRAL,
     IS_STARTING,
     MAX_ORDER,
@@ -37,6 +38,7 @@ from pliant.kernels.integrators.adams_table import (
     WEIGHTS,
 )
 from pliant.system.status import Status
+from pliant.system.work import ABOUT_AT_END, AT_END
 
 # numba sees the callers as names of this module
 call_derivative = DERIVATIVE.call
@@ -46,7 +48,8 @@ OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
 
 TARGET = 0.2  # error, in tolerances, that the next step aims at: 4 % of the steps are rejected, at 0.4 it is 14 %
 SHRINK, GROWTH = 0.5, 2.0  # factors between steps
-CHECK_STEPS = 20  # between two comparisons of `nearby` with an evaluation
+FIRST_CHECK = 8  # steps before `nearby` is first held against an evaluation: low orders come first
+CHECK_STEPS, RETRY_STEPS = 50, 20  # between two such comparisons: after one that was good, and after one that was not
 MAX_NEGLECTED = 0.1  # of what the second evaluation changes: then that may be left out
 
 
@@ -90,7 +93,7 @@ def begin_trial(memory, t):
     if stepping.dropped != 0:
         stepping.dropped = 0
         facts[COUNT], facts[ORDER], facts[IS_STARTING] = 0, 1, 1
-        facts[FIRST], facts[TRUST] = first_single(memory.pairs), 0
+        facts[FIRST], facts[TRUST] = first_single(memory.pairs), -FIRST_CHECK
         add_point(memory, t)
     elif stepping.n_steps > facts[STEPS]:
         add_point(memory, t)
@@ -240,6 +243,7 @@ def evaluate_again(system, work, memory, t):
     may_trust = calls.nearby != 0 and stepping.is_fixed == 0
     if may_trust and facts[TRUST] > 0:
         facts[TRUST] -= 1
+        work.run[0].is_at_end = ABOUT_AT_END
         return call_nearby(calls.nearby, (system, work, t, predicted_y, predicted, memory.y_new, memory.f_new))
     is_check = may_trust and facts[TRUST] == 0
     if is_check:
@@ -253,8 +257,8 @@ def evaluate_again(system, work, memory, t):
         return status
     if is_check:
         is_good = neglected_part(memory, predicted, approximate) <= MAX_NEGLECTED
-        facts[TRUST] = CHECK_STEPS if is_good else -CHECK_STEPS
-    work.run[0].is_at_end = 1
+        facts[TRUST] = CHECK_STEPS if is_good else -RETRY_STEPS
+    work.run[0].is_at_end = AT_END
     return OK
 
 
@@ -263,7 +267,9 @@ def step(system, work, memory, t, h):
     """One trial step from (y, f) at t into (y_new, f_new) at t + h; stepping.error is its error norm."""
     stepping, facts = memory.stepping[0], memory.c
     begin_trial(memory, t)
-    k = int(min(facts[COUNT], facts[MAX_ORDER])) if stepping.is_fixed == 1 else int(facts[ORDER])
+    k = int(facts[ORDER])
+    if stepping.is_fixed == 1:
+        k = int(min(facts[COUNT], facts[MAX_ORDER], HIGHEST_FIXED))
     has_more = facts[COUNT] > k
     facts[USED] = k
     put_integrals(memory, t, h, k + 1 if has_more else k)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.polynomial import legendre
 
-HIGHEST = 14  # order of the predictor
+HIGHEST, HIGHEST_FIXED = 14, 12  # order of the predictor; with a fixed step
 
 # rows of A
 PAST, INTEGRAL, TWICE, PRODUCT = 0, 1, 2, 3  # times of the points [s]; I_i; J_i; prod (h + d_j)
