@@ -106,11 +106,12 @@ def test_two_evaluations_a_step_where_springs_do_not_matter():
     ]
     model = Model("weak", bodies=bodies, joints=joints, gravity=(0, -9.81, 0))
     by_adams, by_dop853 = (
-        pliant.simulate(model, 5.0, integrator=name, rtol=1e-9, atol=1e-11) for name in ("adams", "dop853")
+        pliant.simulate(model, 2.0, integrator=name, rtol=1e-9, atol=1e-11) for name in ("adams", "dop853")
     )
     stats = by_adams.stats
     assert stats["evaluations"] > 1.8 * stats["steps"]
-    np.testing.assert_allclose(by_adams.q[-1], by_dop853.q[-1], rtol=0, atol=1e-5)
+    # tolerances of some hundred steps, which its motion enlarges about tenfold
+    np.testing.assert_allclose(by_adams.q[-1], by_dop853.q[-1], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["flexible_satellite", "space_robot", "mounted_engine", "sliding_puck", "pressed_foot"])
