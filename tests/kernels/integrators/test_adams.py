@@ -12,7 +12,6 @@ from pliant.errors import ModelError
 from pliant.kernels.integrators import tableaus
 from zoo import ZOO
 
-
 TWICE = {"unknowns": in_pairs(2)}  # coordinates are integrated twice
 
 
@@ -114,11 +113,13 @@ def test_two_evaluations_a_step_where_springs_do_not_matter():
     np.testing.assert_allclose(by_adams.q[-1], by_dop853.q[-1], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["flexible_satellite", "space_robot", "mounted_engine", "sliding_puck", "pressed_foot"])
+@pytest.mark.parametrize("name", ["flexible_satellite", "space_robot", "mounted_engine", "sliding_puck", "tree"])
 def test_coordinates_of_every_kind_beside_those_integrated_twice(name):
     model = ZOO[name]
+    is_joint = np.array([".mode" not in velocity for velocity in model.velocities])
+    v0 = 0.3 * is_joint * np.random.default_rng(5).standard_normal(len(model.v0))
     by_adams, by_dop853 = (
-        pliant.simulate(model, 0.3, integrator=method, rtol=1e-9, atol=1e-11) for method in ("adams", "dop853")
+        pliant.simulate(model, 0.3, v0=v0, integrator=method, rtol=1e-9, atol=1e-11) for method in ("adams", "dop853")
     )
     assert by_adams.is_ok
     np.testing.assert_allclose(by_adams.q[-1], by_dop853.q[-1], rtol=0, atol=1e-6)
