@@ -54,6 +54,7 @@ HALVES = (
             "formulations.lagrange",
             "formulations.stiffening",
             "integrators.adams",
+            "nearby",
             "integrators.radau",
             "integrators.second_order",
         ),

@@ -231,6 +231,10 @@ EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_e
 # derivative(system, work, t, y, ydot) -> Status, y = (q, v, z). May put prescribed coordinates of y in place.
 DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 
+# nearby(system, work, t, y, ydot, y_near, ydot_near) -> Status: derivative at y_near, about, from that at y, which has
+# been evaluated last.
+NEARBY = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR))
+
 # forward(system, work, t, q, v, tau, vdot, reaction) -> Status, and inverse with tau and vdot exchanged.
 FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), is_entered=True)
 

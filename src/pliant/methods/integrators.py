@@ -34,6 +34,7 @@ class Integrator(Method):
     family: ClassVar[str] = "integrator"
     kind: ClassVar[str]  # "explicit", "implicit" or "second-order": what closures of loops say that they go with
     function: ClassVar[str] = "step"
+    uses_nearby: ClassVar[bool] = False  # whether it can do with kernels/nearby.py instead of some evaluations
     order: ClassVar[int]  # of the error that is left after so many steps
     evaluations_per_step: ClassVar[int]  # about
 
@@ -137,16 +138,19 @@ class Rk4(RungeKutta):
 @dataclass(frozen=True)
 class Adams(Integrator):
     name: ClassVar[str] = "adams"
-    summary: ClassVar[str] = "Adams-Bashforth-Moulton, predictor and corrector, variable order up to max_order"
+    summary: ClassVar[str] = "Adams-Bashforth-Moulton, coordinates integrated twice, variable order up to max_order"
     kind: ClassVar[str] = "explicit"
     module: ClassVar[str] = "pliant.kernels.integrators.adams"
     supports: ClassVar[frozenset[str]] = ADAPTIVE
-    cost: ClassVar[str] = "2 evaluations a step, whatever the order; begins anew after every event"
+    cost: ClassVar[str] = "1 to 2 evaluations a step, whatever the order; begins anew after every event"
     order: ClassVar[int] = 8  # usually
     evaluations_per_step: ClassVar[int] = 2
     reference: ClassVar[str] = "shampine1975"
+    uses_nearby: ClassVar[bool] = True
 
-    max_order: int = parameter(12, "highest order of the predictor of adams", low=1, high=12, is_whole=True)
+    max_order: int = parameter(
+        14, "highest order of the predictor of adams; with a fixed step at most 12", low=1, high=14, is_whole=True
+    )
 
     @property
     def highest_order(self) -> int:

@@ -192,6 +192,20 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
+    calls.nearby = 0
+    if integrator.uses_nearby and _allows_nearby(handle):
+        from pliant.kernels import nearby
+
+        calls.nearby, calls.respond = _jit.address(nearby.nearby), _jit.address(handle.method.load_response())
+
+
+def _allows_nearby(handle: Prepared) -> bool:
+    """Whether kernels/nearby.py takes a model, and has something to say of it: there are springs, dampers or beams."""
+    model, system = handle.model, handle.system
+    if model.loops or model.is_stiffened or system.world[0].has_prescribed:
+        return False
+    is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
+    return bool(is_sprung or len(system.limits) or len(system.transmissions) or len(system.flexes))
 
 
 def _install_projection(handle: Prepared, integrator: Integrator, options: dict[str, Any]) -> None:

@@ -122,6 +122,7 @@ class Memory(NamedTuple):
     f_new: Any  # (n_y) derivative at t + h; filled by the stepper
     atol: Any  # (n_y) inf: integrated, not controlled (quadratures)
     quaternions: Any  # int64: first component in y of each quaternion
+    pairs: Any  # int64 (n, 2) coordinates with the velocities that are their rates, for methods that integrate twice
     # method: tableau with the derivative at the end as row n_stages (A[n_stages] = weights, c = 1), then extra stages
     A: Any  # (n_all, n_all)
     c: Any  # (n_all)
@@ -218,6 +219,7 @@ def _allocate(sizes: Sizes, n_terms: int, **method: NDArray[Any]) -> Memory:
         f_new=np.zeros(n_y),
         atol=np.zeros(n_y),
         quaternions=np.zeros(0, np.int64),
+        pairs=np.zeros((0, 2), np.int64),
         **method,
         scratch=np.zeros((N_SCRATCH, n_y)),
         dense=np.zeros((n_terms, n_y)),
@@ -282,6 +284,7 @@ def new_memory(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
         quaternions=np.array(quaternions, np.int64),
+        pairs=np.array([] if options.is_fixed else unknowns.pairs, np.int64).reshape(-1, 2),
     )
 
 

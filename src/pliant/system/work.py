@@ -102,6 +102,7 @@ CALLS = np.dtype(
         ("constraint_matrices", np.int64),  # DERIVATIVE: A and M^-1 A^T for integrators that solve for the multipliers
         # simulation/run.py
         ("derivative", np.int64),  # DERIVATIVE
+        ("nearby", np.int64),  # NEARBY, where the integrator asks for it; 0: the model does not allow it
         ("events", np.int64),  # EVENTS
         ("switch", np.int64),  # SWITCH
         ("decide_friction", np.int64),  # SWITCH: which friction pairs stick, 0: none can
@@ -159,13 +160,15 @@ DEAD_POINT = np.dtype(
     align=True,
 )
 
+AT_END, ABOUT_AT_END = 1, 2  # run.is_at_end
 # The instant being evaluated.
 RUN = np.dtype(
     [
         ("segment", np.float64),  # a time inside the smooth piece of the signals being integrated [s]
         ("step", np.float64),  # being tried [s]; filled by integrators/advance.py
-        # 1: the stepper has evaluated the end of its step last, whose kinematics are still there; filled by steppers
-        # that do so, taken back by integrators/landing.py
+        # AT_END: the stepper has evaluated the end of its step last, whose kinematics are still there, ABOUT_AT_END: a
+        # state that differs from it by less than the error of a step; 0: neither. Filled by steppers that do so, taken
+        # back by integrators/landing.py
         ("is_at_end", np.int64),
         ("body", np.int64),  # where a kernel failed; COINCIDENT: the spring
         # filled by contact/phase.py: count_contacts
@@ -315,7 +318,7 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         gram=np.zeros((m, m)),
         lift=np.zeros((m, n_v)),
         lanes=room_for_lanes(n_v + 1),
-        body_lanes=room_for_lanes(6 * n_bodies if m + n_stick > 0 else 0),
+        body_lanes=room_for_lanes(6 * n_bodies),
         constraint_vectors=np.zeros((N_CONSTRAINT_VECTORS, m)),
         previous_vdot=np.zeros(n_v if m > 0 else 0),
         constraint_jacobian=np.zeros((m, n_v)),

@@ -400,7 +400,7 @@ def ringing(damping=0.1):
         (pliant.Proposed(g2=0.5), 0.02, "lets undamped motion grow whatever the step"),
         ("rk4", 0.1, "rk4 is stable only up to omega h = 2.828"),
         ("dop853", 0.2, "dop853 is stable only up to omega h = 5.96"),
-        ("adams", 0.1, "adams (max_order = 12) is stable only with short steps"),
+        ("adams", 0.1, "adams (max_order = 14) is stable only with short steps"),
     ],
 )
 def test_motion_that_grows_is_stopped_and_the_limit_named(method, step, words):

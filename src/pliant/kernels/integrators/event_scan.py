@@ -23,6 +23,7 @@ from pliant.kernels.integrators.events import (
     take,
 )
 from pliant.system.status import Status
+from pliant.system.work import ABOUT_AT_END
 
 OK = int(Status.OK)
 
@@ -31,6 +32,7 @@ MAX_ROOT_STEPS = 80
 ROOT_TOLERANCE, MIN_THETA = 1e-15, 1e-3  # of theta, but of MIN_THETA where theta is less
 MAX_ROTATION = 1.5  # [rad] of a body in a step that is scanned for events
 NEARNESS = 1.0  # times the change of g over a step; a cubic with these ends dips by less than a sixth of that
+ABOUT_NEARNESS = 2.0  # the same where g is known about only
 NONE = 2.0  # a theta outside the step: nothing found
 
 
@@ -165,7 +167,20 @@ def crossing(system, work, memory, h, k, a, b, tolerance):
 def are_near(system, work, memory, h):
     """Whether some event may happen in the step just made: its g is not farther from zero than it moves.
 
-    Leaves the values at the end in the newest rows and the sides as at the start, as find_event does."""
+    Leaves the values at the end in the newest rows and the sides as at the start, as find_event does. Where kinematics
+    are about those of the end only, that will do while nothing is near."""
+    run = work.run[0]
+    is_about = run.is_at_end == ABOUT_AT_END
+    is_near = is_any_near(system, work, memory, h, ABOUT_NEARNESS if is_about else NEARNESS)
+    if is_near and is_about:
+        run.is_at_end = 0
+        is_near = is_any_near(system, work, memory, h, NEARNESS)
+    return is_near
+
+
+@routine
+def is_any_near(system, work, memory, h, nearness):
+    """The same with the kinematics that work has; nearness: times the change of g."""
     stepping, values, side = memory.stepping[0], memory.event_values, memory.side
     copy(side[0], side[1])
     evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G_END)
@@ -177,7 +192,7 @@ def are_near(system, work, memory, h):
         if h * work.run[0].max_angular_speed > MAX_ROTATION:
             return True
         change = abs(b - a) + h * (abs(values[GDOT_START, k]) + abs(values[GDOT, k]))
-        if not min(side[1, k] * a, side[1, k] * b) > NEARNESS * change:
+        if not min(side[1, k] * a, side[1, k] * b) > nearness * change:
             return True
     return False
 

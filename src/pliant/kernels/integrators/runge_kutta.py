@@ -10,6 +10,7 @@ from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.finite import is_finite, larger_or_nan
 from pliant.system.status import Status
+from pliant.system.work import AT_END
 
 # numba sees the callers as names of this module
 call_derivative = DERIVATIVE.call
@@ -123,7 +124,7 @@ def step(system, work, memory, t, h):
         if status != OK:
             return status
     copy(stages[end], memory.f_new)
-    work.run[0].is_at_end = 1
+    work.run[0].is_at_end = AT_END
     if stepping.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
         stepping.stiffness = h * steepness(memory.atol, stages[end], stages[end - 1], y_new, memory.scratch[0])
     return OK if is_finite(y_new) and is_finite(memory.f_new) else NOT_FINITE
