@@ -25,6 +25,10 @@ class Formulation(Method):
         """Why it does not take a model, beyond what it does not support; empty where it does."""
         return ""
 
+    def leaves_factors(self, world: Any) -> bool:
+        """Whether M^-1 x costs less than an evaluation after one; world: the row of a packed model."""
+        return True
+
     def stepper(self, integrator: Integrator) -> str:
         """Module of its own steps with an integrator; empty: it gives accelerations, and the integrator steps."""
         return ""
@@ -66,6 +70,9 @@ class BoltzmannHamel(Formulation):
     cost: ClassVar[str] = "O(n) spherical chains, O(n^2) matrix + O(n^3) solve otherwise"
     reference: ClassVar[str] = "boltzmannhamel"
     response: ClassVar[str] = "pliant.kernels.rows_response"
+
+    def leaves_factors(self, world: Any) -> bool:
+        return not world.is_spherical_chain
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,10 @@ class TransferMatrix(Formulation):
     @classmethod
     def refusal(cls, model: Model) -> str:
         return model.chain if isinstance(model.chain, str) else ""
+
+    def leaves_factors(self, world: Any) -> bool:
+        """Whether M^-1 x costs less than an evaluation after one; world: the row of a packed model."""
+        return True
 
     def stepper(self, integrator: Integrator) -> str:
         rule = integrator.step_rule

@@ -204,6 +204,8 @@ def _allows_nearby(handle: Prepared) -> bool:
     model, system = handle.model, handle.system
     if model.loops or model.is_stiffened or system.world[0].has_prescribed:
         return False
+    if not handle.method.leaves_factors(system.world[0]):
+        return False
     is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
     return bool(is_sprung or len(system.limits) or len(system.transmissions) or len(system.flexes))
 
