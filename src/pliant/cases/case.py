@@ -184,6 +184,10 @@ MODULES = (
     "tmm_chain",
     "tmm_beam",
     "flexible_arm_online",
+    "andrews_squeezer",
+    "n_four_bar",
+    "bricard",
+    "pendulum",
 )
 
 
