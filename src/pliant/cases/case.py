@@ -188,6 +188,12 @@ MODULES = (
     "n_four_bar",
     "bricard",
     "pendulum",
+    "n_pendulum",
+    "symmetric_top",
+    "tennis_racket",
+    "stick_slip_belt",
+    "painleve_rod",
+    "reorienting_satellite",
 )
 
 
