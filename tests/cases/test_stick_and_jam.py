@@ -28,6 +28,14 @@ def test_belt_cycles_as_the_closed_forms(given):
     assert found["place_error"] < 1e-6
 
 
+def test_the_period_is_off_by_the_speed_at_which_the_law_sticks():
+    """In proportion: what is left is the law's, not the integration's."""
+    exact = stick_slip_belt.cycle(stick_slip_belt.CASE.resolve({})).period
+    off = [run(stick_slip_belt, stick_speed=v, duration=4.0)[1]["period"] - exact for v in (1e-5, 1e-6, 1e-8)]
+    assert off[0] / off[1] == pytest.approx(10.0, rel=0.01)
+    assert abs(off[2]) < 3e-9
+
+
 def test_cycle_is_a_motion_without_jumps():
     exact = stick_slip_belt.cycle(stick_slip_belt.CASE.resolve({}))
     t = np.linspace(0.0, 2.0 * exact.period, 20001)

@@ -1,5 +1,5 @@
 """N four-bars side by side: whenever the rods lie flat the mechanism could move in N + 1 ways, and must not
-[gonzalez2006, problem A02]."""
+[gonzalez2006, problem A02]. The library runs 40 of them for 20 s and allows errors of 1e-3 in the place of B0."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ CASE = Case(
     figures=lambda result: {},
     chosen_figures=chosen_figures,
     figure_table={
-        # ten seconds are seven rotations; an error of the speed grows with them
-        "crank_end": Figure("crank at the end", "rad", END, 1e-7, "the one equation, by elliptic functions"),
-        "B0_x_end": Figure("end of the first crank at the end", "m", math.cos(END), 1e-7, "the one equation"),
-        "B0_y_end": Figure("end of the first crank at the end", "m", math.sin(END), 1e-7, "the one equation"),
+        # in a dead point positions tell speeds to the root of rounding only, 1e-8, and ten seconds have ten of them
+        "crank_end": Figure("crank at the end", "rad", END, 1e-6, "the one equation, by elliptic functions"),
+        "B0_x_end": Figure("end of the first crank at the end", "m", math.cos(END), 1e-6, "the one equation"),
+        "B0_y_end": Figure("end of the first crank at the end", "m", math.sin(END), 1e-6, "the one equation"),
         "dead_points": Figure("how often all rods lay flat"),
-        "motion_error": Figure("cranks against the one equation at accepted steps", "rad", 0.0, 1e-7, "one equation"),
-        "bar_tilt": Figure("bars against level", "rad", 0.0, 1e-7, "they stay level"),
-        "energy_drift": Figure("largest change of energy; the benchmark allows 0.1", "J", 0.0, 1e-6, SOURCE),
+        "motion_error": Figure("cranks against the one equation at accepted steps", "rad", 0.0, 1e-6, "one equation"),
+        "bar_tilt": Figure("bars against level", "rad", 0.0, 1e-6, "they stay level"),
+        "energy_drift": Figure("largest change of energy", "J", 0.0, 1e-6, "it is conserved"),
     },
     panels=panels,
     run={"rtol": 1e-11, "atol": 1e-13},

@@ -29,6 +29,7 @@ SETTINGS = {
     "belt_speed": Setting(0.1, "of the belt", "m/s", low=1e-9),
     "mu_s": Setting(0.3, "static coefficient of friction", low=0.0),
     "mu_k": Setting(0.2, "kinetic coefficient of friction", low=0.0),
+    "stick_speed": Setting(1e-6, "below it the law sticks", "m/s", low=1e-12),
     "gravity": Setting(9.81, "downwards", "m/s^2", low=1e-9),
     "duration": Setting(10.0, "of the motion", "s", low=1e-9),
 }
@@ -103,7 +104,9 @@ def build(settings: dict[str, Any]) -> Model:
                 NormalLaw("kelvin-voigt", mass * PRESS**2, damping=2.0 * mass * PRESS),
                 Plane("belt", (0.0, 1.0, 0.0)),
                 ("block",),
-                friction=Friction("stiction", mu_k=settings["mu_k"], mu_s=settings["mu_s"]),
+                friction=Friction(
+                    "stiction", mu_k=settings["mu_k"], mu_s=settings["mu_s"], stick_speed=settings["stick_speed"]
+                ),
             ),
         ),
         outputs=(Output("belt_force", "belt", "contact"),),
