@@ -421,12 +421,12 @@ assert np.allclose(result.outputs["al"][0], (0, 0, forward_dynamics(model, model
 
 
 def test_a_case(package):
-    package.add("cases/pendulum.py", sketch('name="pendulum",\n    title='))
-    package.replace("cases/case.py", "MODULES = (\n", 'MODULES = (\n    "pendulum",\n')
+    package.add("cases/far_swing.py", sketch('name="far-swing",\n    title='))
+    package.replace("cases/case.py", "MODULES = (\n", 'MODULES = (\n    "far_swing",\n')
     found = package.run("""
 from pliant.cases.case import all_cases
 
-case = all_cases()["pendulum"]
+case = all_cases()["far-swing"]
 result = simulate(case.build(case.resolve({})), 5.0, rtol=1e-7)
 print(case.figures(result)["period"])
 """)

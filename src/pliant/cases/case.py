@@ -184,6 +184,16 @@ MODULES = (
     "tmm_chain",
     "tmm_beam",
     "flexible_arm_online",
+    "andrews_squeezer",
+    "n_four_bar",
+    "bricard",
+    "pendulum",
+    "n_pendulum",
+    "symmetric_top",
+    "tennis_racket",
+    "stick_slip_belt",
+    "painleve_rod",
+    "reorienting_satellite",
 )
 
 

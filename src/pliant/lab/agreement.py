@@ -25,6 +25,7 @@ N_STATES = 10
 RTOL = 1e-10  # of the compared motion
 TIGHT = 1e-10  # what differences are held against; motion adds up those of all its steps
 ROUNDING = 10 * np.finfo(float).eps  # times condition(M): what accelerations of ill-conditioned models may differ by
+SMALL_SHARE = 0.1  # of the largest accelerations at any state: less is not divided by
 MOVED_START = 1e-14  # of every coordinate and velocity: what motion itself makes of rounding
 MAX_DOUBLINGS = 6
 COLUMNS = ("model", "velocities", "condition(M)", "formulation", "accelerations", "forces", "reactions", "motion")
@@ -202,12 +203,15 @@ def _apart(
     one: Sequence[tuple[Array, Array]], other: Sequence[tuple[Array, Array]], matrices: Sequence[Array]
 ) -> tuple[float, float, float]:
     """Largest relative differences of accelerations, of the forces they need, and of reactions."""
-    worst = np.zeros(3)
+    gaps, scales = [], []
     for (vdot, wrench), (other_vdot, other_wrench), M in zip(one, other, matrices, strict=True):
         gap, term = other_vdot - vdot, _size(np.abs(M) @ np.abs(vdot))
+        gaps.append([_size(gap), _size(M @ gap), _size(other_wrench - wrench)])
         # the joint of a free body carries nothing but rounding
-        pairs = ((gap, _size(vdot)), (M @ gap, term), (other_wrench - wrench, max(_size(wrench), term)))
-        worst = np.maximum(worst, [_size(difference) / (scale or 1.0) for difference, scale in pairs])
+        scales.append([_size(vdot), term, max(_size(wrench), term)])
+    # a state may have no accelerations but rounding, as of rods that stand upright
+    least = SMALL_SHARE * np.max(scales, axis=0)
+    worst = np.max(np.array(gaps) / np.where(least > 0.0, np.maximum(scales, least), 1.0), axis=0)
     return float(worst[0]), float(worst[1]), float(worst[2])
 
 
