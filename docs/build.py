@@ -217,7 +217,7 @@ BENCHMARKS: tuple[tuple[str, str, int, str], ...] = (
     ("andrews-squeezer", "pin_force", 10, "sum of the published multipliers, which hold to 1e-5"),
     ("n-four-bar", "crank_end", 6, "ten dead points, each known to the root of rounding"),
     ("n-four-bar", "B0_x_end", 5, ""),
-    ("bricard", "period", 11, "the library has no digits, only curves: time by quadrature"),
+    ("bricard", "period", 11, "the data file of the library was not at hand: exact by quadrature"),
     ("bricard", "P3_x_end", 10, ""),
     ("pendulum", "period", 9, ""),
     ("pendulum", "angle_end", 8, ""),

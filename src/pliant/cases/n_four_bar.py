@@ -1,5 +1,7 @@
 """N four-bars side by side: whenever the rods lie flat the mechanism could move in N + 1 ways, and must not
-[gonzalez2006, problem A02]. The library runs 40 of them for 20 s and allows errors of 1e-3 in the place of B0."""
+[gonzalez2006, problem A02]. The library runs 40 of them for 20 s and allows errors of 1e-3 in the place of B0.
+Forces in the pins are not among the figures: beside a dead point the constraints determine them to rounding over the
+distance from it."""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def build(settings: dict[str, Any]) -> Model:
         ),
         frames=(Frame("crank0", (length, 0.0, 0.0), name="B0"),),
         crossings=(Crossing("flat", "B0.y"),),
-        outputs=(Output("B0", "B0", "position"), Output("pin1_force", "pin1", "reaction")),
+        outputs=(Output("B0", "B0", "position"),),
         duration=settings["duration"],
     )  # fmt: skip
 
@@ -88,9 +90,7 @@ def panels(settings: dict[str, Any]) -> tuple[Panel, ...]:
         Panel("Upper end of the first crank, B0", "m", (("x", "B0[0]"), ("y", "B0[1]"))),
         Panel("Angle of the first crank", "rad", (("crank", "foot0"),)),
         Panel("Rate of the first crank", "rad/s", (("crank", "foot0.rate"),)),
-        Panel("Force of the second crank on the first bar, bar axes", "N",
-              (("x", "pin1_force[0]"), ("y", "pin1_force[1]"))),
-    )  # fmt: skip
+    )
 
 
 DEFAULTS = {key: setting.default for key, setting in SETTINGS.items()}

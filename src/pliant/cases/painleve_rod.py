@@ -111,22 +111,24 @@ def chosen_figures(settings: dict[str, Any], result: Result) -> dict[str, float]
 
 def summarise_run(result: Result) -> tuple[Finding, ...]:
     settings = _settings_of(result.model)
-    response, kind = normal_response(settings), regime(settings)
-    if response > 0.0:
-        text = f"At the start the contact is {kind}."
-    else:
-        text = (
-            f"At the start the contact is {kind} (a push of the ground accelerates the end into the ground: response "
-            f"{response:.3g}). The force grows by itself, the faster the stiffer the contact. Trust impulses and the "
-            "speeds after it, which tend to those of an impact without collision; do not trust peak force and "
-            "duration: they are those of the stiffness alone. Compare: --set study=stiffness."
-        )
-        if free_acceleration(settings) > 0.0:
-            text += (
-                " Here do not trust the outcome either: touching, the end lifts off; with some speed into the ground "
-                "(approach) it jams, and how much speed that takes is again a matter of the stiffness."
-            )
-    return (Finding("Painleve's paradox", text),)
+    text = f"At the start the contact is {regime(settings)}."
+    if normal_response(settings) > 0.0:
+        return (Finding("Painleve's paradox", text),)
+    text += (
+        f" A push of the ground accelerates the end into the ground (response {normal_response(settings):.3g}): the "
+        "force grows by itself, the faster the stiffer the contact. Compare: --set study=stiffness."
+    )
+    is_open = free_acceleration(settings) > 0.0
+    rows = (
+        (
+            "whether it jams",
+            "no" if is_open else "yes",
+            "speed into the ground and stiffness decide" if is_open else "",
+        ),
+        ("impulse and speeds after a jam", "yes", "they tend to those of an impact without collision"),
+        ("peak force and duration", "no", "they are those of the stiffness alone"),
+    )
+    return (Finding("Painleve's paradox", text, ("of this run", "to be trusted", "why"), rows),)
 
 
 def _settings_of(model: Model) -> dict[str, Any]:
