@@ -19,8 +19,8 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.merging import merged
+from pliant.io.parameters import FILE_KEYS, REFERENCE, filled
 from pliant.io.parameters import KEY as PARAMETERS_KEY
-from pliant.io.parameters import REFERENCE, filled
 from pliant.io.plain_file import read_plain
 from pliant.model import (
     attitudes,
@@ -40,7 +40,7 @@ from pliant.model import (
 )
 from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.laws import Law
-from pliant.model.messages import explain, listed, quoted, shown
+from pliant.model.messages import explain, listed, quoted, shown, unknown_keys
 from pliant.model.model import Model
 from pliant.model.quantities import field_words
 from pliant.model.segmented_beams import SegmentedBeam
@@ -96,6 +96,9 @@ def described_model(path: Path, data: dict[str, Any]) -> Model:
     """The model that tables describe; functions of controllers stay texts."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
+    unknown = unknown_keys(data, FILE_KEYS)
+    if unknown:
+        raise ModelError("\n".join(f"{path.name}: {line}" for line in unknown))
     data = _with_made(path, data)
     try:
         loaded = _MODEL.validate_python(data)
