@@ -36,7 +36,7 @@ OTHER_WORDS = {
     "hinge": "revolute", "pin": "revolute", "slider": "prismatic", "ball": "spherical", "cardan": "universal",
     "weld": "fixed", "free": "floating", "links": "bodies", "link": "bodies", "forces": "loads", "force": "loads",
     "sensors": "outputs", "actuators": "controllers", "type": "kind", "e": "young", "rho": "density", "nu": "poisson",
-    "cylinder": "tube", "clamped": "fixed",
+    "cylinder": "tube", "clamped": "fixed", "t": "time",
 }  # fmt: skip
 
 
@@ -69,8 +69,9 @@ def closest(name: str, allowed: Iterable[str]) -> str:
     words = {word.lower(): word for word in islice(allowed, MAX_WORDS)}
     if len(name) > LONGEST_WORD:
         return ""
-    other = OTHER_WORDS.get(name.lower())
-    near = [other] if other in words else difflib.get_close_matches(name.lower(), words, n=1)
+    # velocities of floating bases and ball joints, "hub.wx", are columns "hub.wx.rate"
+    others = (OTHER_WORDS.get(name.lower(), ""), f"{name.lower()}.rate")
+    near = [other for other in others if other in words] or difflib.get_close_matches(name.lower(), words, n=1)
     return f"; did you mean '{words[near[0]]}'?" if near else ""
 
 
