@@ -204,6 +204,8 @@ def test_missing_file_names_close_ones(folder):
     write(folder, "")
     with pytest.raises(ModelError, match=r"amr\.toml: there is no such file; in that folder there are: arm\.toml"):
         load_model(folder / "amr.toml")
+    with pytest.raises(ModelError, match=r"arm\.tml: there is no such file; in that folder there are: arm\.toml"):
+        load_model(folder / "arm.tml")
     with pytest.raises(ModelError, match=r"folder .* does not exist either"):
         load_model(folder / "nowhere" / "arm.toml")
     with pytest.raises(ModelError, match=r"this is a folder"):

@@ -190,10 +190,12 @@ def _near_files(path: Path) -> str:
         return f"; the folder '{path.parent}' does not exist either"
     suffix = path.suffix or ".toml"
     try:
-        files = sorted(name for name in os.listdir(path.parent)[:1000] if name.endswith(suffix))
+        every = sorted(os.listdir(path.parent)[:1000])
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, files, n=3) or files
+    files = [name for name in every if name.endswith(suffix)]
+    near = files or [name for name in every if name.endswith((".toml", ".urdf", ".xml"))]
+    near = difflib.get_close_matches(path.name, near, n=3) or files
     return f"; in that folder there are: {listed(near, 5)}" if near else f"; that folder has no {suffix} files"
 
 

@@ -46,7 +46,7 @@ class PreparedRun:
         self._is_running, self._is_alone = False, not model.calls_python
 
     def __repr__(self) -> str:
-        return f"<PreparedRun of {self.handle.model.name!r}: {self.options.duration:g} s>"
+        return f"<PreparedRun of {self.handle.model.name!r}: {self.options['duration']:g} s>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of."""
