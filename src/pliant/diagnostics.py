@@ -75,12 +75,13 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             "constraint_drift",
         )
     order = int(audit.get("coupling_order", 2))
-    for (key, words), limit in zip(BENDING.items(), BENDING_RANGES[order], strict=True):
+    ranges = zip(BENDING.items(), BENDING_RANGES[order], BENDING_RANGES[max(BENDING_RANGES)], strict=True)
+    for (key, words), limit, widest in ranges:
         if audit.get(key, 0.0) > limit:
             hint = (
-                "divide the beam into shorter ones, joined by fixed joints"
-                if order == max(BENDING_RANGES)
-                else 'take coupling = "fourth-order"'
+                'take coupling = "fourth-order"'
+                if limit < widest and audit[key] <= widest
+                else "divide the beam into shorter ones, joined by fixed joints"
             )
             yield Diagnostic(
                 WARNING, f"{words} reached {audit[key]:.3g}; its coupling holds up to about {limit}: {hint}", key

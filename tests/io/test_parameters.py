@@ -104,6 +104,14 @@ def test_robot_files_and_sidecars_take_paths_of_the_robot(tmp_path):
 
 
 MISTAKES = {
+    'q0 = "$start"': (
+        'q0 = "$strat"',  # the only use: the misspelt word is named, not the parameter that nothing uses
+        r"""joints\[0\].q0: no parameter "\$strat"; did you mean 'start'\?""",
+    ),
+    'shape = { kind = "rod", length = "$length" }': (
+        'shape = { kind = "rod", length = "$length*2" }',
+        r"""bodies\[0\].shape.length: no parameter "\$length\*2"; "\$name" stands for a whole value, there are no""",
+    ),
     'length = "$length"': (
         'length = "$lenght"',
         r"""bodies\[0\].shape.length: no parameter "\$lenght"; did you mean 'length'\? \[parameters\] has g, length""",

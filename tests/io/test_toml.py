@@ -123,6 +123,35 @@ MISTAKES = [
     ("missing", 'name = "arm"\n', ["arm.toml: 'bodies' is missing"]),
     ("missing below", 'name = "arm"\n[[bodies]]\nmass = 1\n', ["arm.toml: bodies[0]: 'name' is missing"]),
     ("text", 'name = "arm"\n' + BODY.replace("1.0", '"3 kg"'), ["arm.toml: bodies[0] 'link': mass", "plain number"]),
+    ("number as text", 'name = "arm"\n' + BODY.replace("1.0", '"1e2"'), ['found the text "1e2"', "in SI units: 100"]),
+    ("another word", 'name = "arm"\n' + BODY + "[[forces]]\n", ["unknown key 'forces'; did you mean 'loads'?"]),
+    (
+        "keys of files",
+        'name = "arm"\nparametrs = 1\n' + BODY,
+        ["did you mean 'parameters'?", "denavit_hartenberg, segmented_beam, parameters"],
+    ),
+    ("hinge", 'name = "arm"\n' + BODY + JOINT.replace("revolute", "hinge"), ["did you mean 'revolute'?"]),
+    (
+        "limit as number",
+        'name = "arm"\n' + BODY + JOINT + "limit = 0.5",
+        ["limit: found 0.5; give a Limit (in a file: a table with lower, upper, stiffness, damping)"],
+    ),
+    (
+        "limit in words",
+        'name = "arm"\n' + BODY + JOINT + 'limit = ["1 deg"]',
+        ['found "1 deg"; give a table, or "none"'],
+    ),
+    (
+        "damping in words",
+        'name = "arm"\n[[bodies]]\nname = "b"\nkind = "beam"\nlength = 1\nmaterial = { young = 1e9, density = 1e3 }\n'
+        'section = { kind = "circle", radius = 0.01 }\nbending_y = 1\ndamping = "1 %"\n',
+        ['damping: found "1 %"; give a plain number, the ratio of every mode: 0.01, or a table'],
+    ),
+    (
+        "friction as number",
+        'name = "arm"\n' + BODY + JOINT + "friction = 0.1",
+        ["friction: found 0.1; give a Friction (in a file: a table with law = one of coulomb, stiction"],
+    ),
     ("nan", 'name = "arm"\n' + BODY.replace("1.0", "nan"), ["bodies[0] 'link': mass: found nan"]),
     ("axis", 'name = "arm"\n' + BODY + JOINT + "axis = [0, 0, 0]", ["arm.toml: joints[0] 'j': axis (0, 0, 0) has no"]),
     ("limit", 'name = "arm"\n' + BODY + JOINT + "limit = {lower = 1, upper = 0}", ["joints[0] 'j': limit: lower 1.0"]),
@@ -175,6 +204,8 @@ def test_missing_file_names_close_ones(folder):
     write(folder, "")
     with pytest.raises(ModelError, match=r"amr\.toml: there is no such file; in that folder there are: arm\.toml"):
         load_model(folder / "amr.toml")
+    with pytest.raises(ModelError, match=r"arm\.tml: there is no such file; in that folder there are: arm\.toml"):
+        load_model(folder / "arm.tml")
     with pytest.raises(ModelError, match=r"folder .* does not exist either"):
         load_model(folder / "nowhere" / "arm.toml")
     with pytest.raises(ModelError, match=r"this is a folder"):

@@ -66,6 +66,11 @@ def test_a_result_knows_every_name_that_tables_and_charts_know(result):
 def test_a_name_that_is_none_is_told(result):
     with pytest.raises(ModelError, match=r"no column 'tipp.x'; did you mean 'tip.x'\? there are time, hinge, elbow"):
         result["tipp.x"]
+    with pytest.raises(ModelError, match=r"no column 't'; did you mean 'time'\?"):
+        result["t"]
+    top = Model("top", [Body("top", 1.0, inertia=(1, 1, 1))], base="floating")
+    with pytest.raises(ModelError, match=r"no column 'top.wz'; did you mean 'top.wz.rate'\?"):
+        pliant.simulate(top, 0.1)["top.wz"]
     with pytest.raises(ModelError, match="name"):
         result[3]
 

@@ -19,9 +19,11 @@ from pliant import (
     Box,
     Contact,
     Controller,
+    Cycloid,
     Frame,
     Joint,
     Limit,
+    Linear,
     Load,
     Material,
     Model,
@@ -83,8 +85,21 @@ def test_whole_numbers_of_more_than_a_revolution_are_asked_about():
     assert "rest = -22.5" in heard(rods(gravity=DOWN, stiffness=1.0, rest=-22.5))[0]
     assert heard(rods(gravity=DOWN, q0="720 deg")) == ()
     assert heard(rods(gravity=DOWN, q0=6.0)) == ()
+    assert heard(rods(gravity=DOWN), q0=[30.0, 0.0]) == (
+        "joint 'shoulder': q0 of the run = 30 is in radians, 4.77 revolutions; did you mean \"30 deg\"?",
+    )
     rail = Model("rail", [Body("cart", 1.0)], [Joint("rail", "prismatic", "cart", axis="y", q0=30.0)])
     assert heard(rail) == ()
+
+
+def test_goals_in_degrees_are_asked_about():
+    (words,) = heard(rods(gravity=DOWN, motion=Cycloid(0.0, 10.0, after=45.0)))
+    assert words == ("joint 'shoulder': motion goes to 45 rad, 7.16 revolutions; if degrees are meant, give 0.785398")
+    assert heard(rods(gravity=DOWN, motion=Cycloid(0.0, 10.0, after=1.0))) == ()
+    assert heard(rods(gravity=DOWN, motion=Linear(45.0))) == (), "a speed"
+    servo = Controller("servo", 0.01, ("shoulder", "elbow"), law=PD(1.0, 0.1, reference=[0.5, 90.0]))
+    (words,) = heard(dataclasses.replace(rods(gravity=DOWN), controllers=(servo,)))
+    assert words.startswith("joint 'elbow': reference of 'servo' goes to 90 rad")
 
 
 def falling(shape, points=None, **plane):

@@ -140,6 +140,7 @@ def test_runs_are_bit_identical_when_repeated_and_when_prepared():
     once, again = pliant.simulate(model), pliant.simulate(model)
     assert np.array_equal(once.q, again.q)
     run = pliant.prepare_run(model)
+    assert repr(run) == f"<PreparedRun of {model.name!r}: {model.duration:g} s>"
     q, v = run.end()
     assert np.array_equal(q, run.end()[0])
     assert np.array_equal(q, once.q[-1])

@@ -164,6 +164,7 @@ def test_contacts_are_figures_and_counts_that_change_are_said():
     )
     found = pliant.certify(ball, 2.0)
     assert found.figures["contacts"].digits == 15
+    assert found.figures["contacts"].error == 0.0, "a count is not rounded"
     first = found.figures["contact 1 (foot) t_start"]
     assert first.value == pytest.approx(math.sqrt(2 * 0.5 / 9.81), abs=max(first.error, 1e-14))
     assert found.figures["contact 2 (foot) peak_normal"].unit == "N"

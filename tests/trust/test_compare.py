@@ -10,7 +10,7 @@ import pytest
 import pliant
 from command_line import pliant_command
 from four_bars import four_bars
-from pliant import Body, Frame, Joint, Model, ModelError, Output, Rod, Sine
+from pliant import Body, Frame, Joint, Model, ModelError, Output, Rod, Sine, Spring
 
 
 def arm():
@@ -55,6 +55,18 @@ def test_reactions_differ_as_the_states_do():
     assert rows["multipliers"].reactions < 1e-6
     assert 1e-6 < rows["springs"].reactions < 1.0
     assert rows["springs"].drift > 1e3 * rows["reduced"].drift
+
+
+def test_reactions_that_vanish_are_held_against_usual_forces():
+    """A mass that falls along a rail: nothing presses on it sideways, and rounding is no difference."""
+    slide = Joint("rail", "prismatic", "mass", axis="-z")
+    spring = Spring("spring", "world", "mass", stiffness=200.0, length=1.0, only="tension")
+    model = Model("bungee", [Body("mass", 2.0)], [slide], springs=[spring])
+    found = pliant.compare(model, 0.6, integrators=["dop853"], formulations=["articulated", "lagrange"])
+    assert all(math.isnan(row.reactions) or row.reactions < 1e-12 for row in found.rows)
+    assert repr(found).startswith("<Comparison of 'bungee': 6 runs, formulations at most ")
+    with pytest.raises(ModelError, match="family: 'integrators' found; give one of formulation, closure, integrator"):
+        found.family("integrators")
 
 
 def test_methods_that_cannot_be_compared_are_refused_with_those_that_can():

@@ -22,8 +22,10 @@ from pliant.model.model import Model
 KEY = "parameters"
 REFERENCE = r"^\$[A-Za-z_][A-Za-z0-9_]*$"  # a value that stands for a parameter
 TOP_KEYS = tuple(field.name for field in dataclasses.fields(Model))
+MAKERS = ("denavit_hartenberg", "segmented_beam")  # tables of a file that make bodies, joints and frames
+FILE_KEYS = (*TOP_KEYS, *MAKERS, KEY)  # at the top of a model file
 # what --set means by these words: no parameter may be called so
-TAKEN = {*TOP_KEYS, *RUN_OPTIONS, *PARAMETERS, *ROBOT_SETTINGS, "robot", "flexible", "denavit_hartenberg", KEY}
+TAKEN = {*TOP_KEYS, *RUN_OPTIONS, *PARAMETERS, *ROBOT_SETTINGS, "robot", "flexible", *MAKERS, KEY}
 # of these a missing table is not made: it would have no name
 LISTS = ("bodies", "joints", "frames", "loads", "springs", "contacts", "loops", "crossings", "outputs", "controllers")
 MAX_COMMAS = 1000  # of a value in text
@@ -41,6 +43,7 @@ def filled(path: Path, data: dict[str, Any], given: dict[str, Any]) -> dict[str,
     own, used = dict(_checked(path, data)), _references(rest)
     unused = [name for name in own if name not in used]
     if unused:
+        _substituted(path, rest, own)  # a misspelt name is the likelier mistake: it has its own message
         raise ModelError(
             f'{path.name}: {KEY}: {listed(unused)} used nowhere; write "${unused[0]}" where the value shall stand, or '
             "leave it out"
@@ -92,7 +95,10 @@ def _substituted(path: Path, data: dict[str, Any], own: dict[str, Any]) -> dict[
         name = value[1:]
         if name not in own:
             there = f"[{KEY}] has {listed(own)}" if own else f"the file has no [{KEY}]"
-            raise ModelError(f'{path.name}: {place}: no parameter "{short(value)}"{closest(name, own) or ";"} {there}')
+            hint = closest(name, own) or ";"
+            if not re.match(REFERENCE, value):
+                hint = '; "$name" stands for a whole value, there are no expressions;'
+            raise ModelError(f'{path.name}: {place}: no parameter "{short(value)}"{hint} {there}')
         return own[name]
 
     made: dict[str, Any] = replaced(data, "")
@@ -127,7 +133,7 @@ def assign(
 def _inner(path: Path, here: Any, part: str, key: str) -> Any:
     """The table or list under one part of a key; tables that are not there are made."""
     if isinstance(here, dict):
-        if part not in here and (key in LISTS or ("." not in key and key not in (*TOP_KEYS, "denavit_hartenberg"))):
+        if part not in here and (key in LISTS or ("." not in key and key not in (*TOP_KEYS, *MAKERS))):
             hint = closest(part, here) or ";"
             raise ModelError(f"{path.name}: {key}: there are none in the file{hint} it has {listed(here)}")
         inner = here.setdefault(part, {})

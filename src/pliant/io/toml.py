@@ -19,8 +19,8 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.merging import merged
+from pliant.io.parameters import FILE_KEYS, REFERENCE, filled
 from pliant.io.parameters import KEY as PARAMETERS_KEY
-from pliant.io.parameters import REFERENCE, filled
 from pliant.io.plain_file import read_plain
 from pliant.model import (
     attitudes,
@@ -40,7 +40,7 @@ from pliant.model import (
 )
 from pliant.model.denavit_hartenberg import DenavitHartenberg
 from pliant.model.laws import Law
-from pliant.model.messages import explain, listed, quoted, shown
+from pliant.model.messages import explain, listed, quoted, shown, unknown_keys
 from pliant.model.model import Model
 from pliant.model.quantities import field_words
 from pliant.model.segmented_beams import SegmentedBeam
@@ -96,6 +96,9 @@ def described_model(path: Path, data: dict[str, Any]) -> Model:
     """The model that tables describe; functions of controllers stay texts."""
     if check_values(path, data) > MANY_VALUES:
         _check_beginnings(path, data)
+    unknown = unknown_keys(data, FILE_KEYS)
+    if unknown:
+        raise ModelError("\n".join(f"{path.name}: {line}" for line in unknown))
     data = _with_made(path, data)
     try:
         loaded = _MODEL.validate_python(data)
@@ -187,10 +190,12 @@ def _near_files(path: Path) -> str:
         return f"; the folder '{path.parent}' does not exist either"
     suffix = path.suffix or ".toml"
     try:
-        files = sorted(name for name in os.listdir(path.parent)[:1000] if name.endswith(suffix))
+        every = sorted(os.listdir(path.parent)[:1000])
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, files, n=3) or files
+    files = [name for name in every if name.endswith(suffix)]
+    near = files or [name for name in every if name.endswith((".toml", ".urdf", ".xml"))]
+    near = difflib.get_close_matches(path.name, near, n=3) or files
     return f"; in that folder there are: {listed(near, 5)}" if near else f"; that folder has no {suffix} files"
 
 

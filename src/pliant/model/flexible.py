@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from pliant.model.messages import listed, refuse, shown
+from pliant.model.messages import in_si, listed, refuse, shown
 from pliant.model.quantities import Many, Name, NonNegative, Number, Numbers, Positive, Vector, described
 
 NO_FIBRE = "strain and stress need the distance of the outer fibres; give its sections outer_y and outer_z"
@@ -356,6 +356,9 @@ class Damping:
 
 def _damping(value: Any) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, str):
+        ratio = f"the ratio of every mode{in_si(value)}"
+        raise ValueError(f"found {shown(value)}; give a plain number, {ratio}, or a table")
     return {"ratio": value} if is_number else value
 
 

@@ -186,7 +186,8 @@ def one_of(family: Any) -> Any:
         if isinstance(value, family):
             return value
         if not isinstance(value, dict):
-            raise ValueError(f"found {shown(value)}; give a {family.__name__} (in a file: a table of its keys)")
+            laws = f"law = one of {listed(family.laws, 20)}"
+            raise ValueError(f"found {shown(value)}; give a {family.__name__} (in a file: a table with {laws})")
         if "law" not in value:
             raise ValueError(f"'law' is missing; give it, as one of {listed(family.laws, 20)}")
         law = value["law"]

@@ -27,8 +27,17 @@ ADVICE = {
     "string_pattern_mismatch": "start a name with a letter or _, then use letters, digits, _ or -",
     "string_too_long": "give at most {max_length} characters",
     "bool_type": "give true or false",
-    "dataclass_type": "give a {class_name} (in a file: a table of its keys)",
+    "dataclass_type": "give a {class_name} (in a file: a table with {keys})",
 }
+# keys of every class that users write, for messages
+KEYS: dict[str, tuple[str, ...]] = {}
+# what others call it: words that no spelling leads to
+OTHER_WORDS = {
+    "hinge": "revolute", "pin": "revolute", "slider": "prismatic", "ball": "spherical", "cardan": "universal",
+    "weld": "fixed", "free": "floating", "links": "bodies", "link": "bodies", "forces": "loads", "force": "loads",
+    "sensors": "outputs", "actuators": "controllers", "type": "kind", "e": "young", "rho": "density", "nu": "poisson",
+    "cylinder": "tube", "clamped": "fixed", "t": "time",
+}  # fmt: skip
 
 
 def refuse(problems: Iterable[str]) -> None:
@@ -60,8 +69,22 @@ def closest(name: str, allowed: Iterable[str]) -> str:
     words = {word.lower(): word for word in islice(allowed, MAX_WORDS)}
     if len(name) > LONGEST_WORD:
         return ""
-    near = difflib.get_close_matches(name.lower(), words, n=1)
+    # velocities of floating bases and ball joints, "hub.wx", are columns "hub.wx.rate"
+    others = (OTHER_WORDS.get(name.lower(), ""), f"{name.lower()}.rate")
+    near = [other for other in others if other in words] or difflib.get_close_matches(name.lower(), words, n=1)
     return f"; did you mean '{words[near[0]]}'?" if near else ""
+
+
+def unknown_keys(given: Iterable[str], allowed: Iterable[str]) -> list[str]:
+    """A line per key that is none of the allowed ones, of many the first."""
+    allowed = tuple(allowed)
+    unknown = [str(key) for key in given if key not in allowed]
+    lines = [
+        f"unknown key '{short(key)}'{closest(key, allowed) or ';'} allowed: {listed(allowed, 20)}"
+        for key in unknown[:MAX_LINES]
+    ]
+    more = [f"and {len(unknown) - MAX_LINES} more unknown keys"] if len(unknown) > MAX_LINES else []
+    return lines + more
 
 
 def listed(words: Iterable[str], most: int = 12) -> str:
@@ -119,6 +142,8 @@ def _message(problem: Any) -> str:
         return str(context["error"])
     if kind == "missing":
         return f"'{problem['loc'][-1]}' is missing; give it"
+    if kind == "literal_error" and "text" in problem["loc"]:  # a word in place of a table, as "none" of a limit
+        return f"found {shown(found)}; give a table, or {context['expected'].replace(chr(39), chr(34))}"
     if kind in ("literal_error", "union_tag_invalid"):
         return _not_allowed(context.get("tag", found), context.get("expected", context.get("expected_tags", "")))
     if kind == "float_type" and isinstance(found, str):
@@ -126,17 +151,20 @@ def _message(problem: Any) -> str:
     if kind == "tuple_type" and isinstance(found, dict):
         name = next((part for part in reversed(problem["loc"]) if isinstance(part, str)), "joints")
         return f"found a single table; give a list (in a file: a heading with double brackets, [[{name}]])"
-    advice = ADVICE.get(kind, problem["msg"]).format(**context)
+    keys = listed(KEYS.get(context.get("class_name", ""), ("its keys",)))
+    advice = ADVICE.get(kind, problem["msg"]).format(keys=keys, **context)
     return f"found {shown(found)}; {advice}"
 
 
 # of quantities in files, in SI units; what may stand before them
 UNITS = {
-    "Pa": 1.0, "N": 1.0, "m": 1.0, "s": 1.0, "g": 1e-3, "Hz": 1.0, "J": 1.0, "W": 1.0, "Nm": 1.0, "N m": 1.0,
+    "": 1.0, "Pa": 1.0, "N": 1.0, "m": 1.0, "s": 1.0, "g": 1e-3, "Hz": 1.0, "J": 1.0, "W": 1.0, "Nm": 1.0, "N m": 1.0,
     "N/m": 1.0, "m^2": 1.0, "m^4": 1.0, "kg/m^3": 1.0, "g/cm^3": 1e3, "N/mm": 1e3, "N/mm^2": 1e6, "mm^2": 1e-6,
     "cm^2": 1e-4, "mm^4": 1e-12, "cm^4": 1e-8, "kg m^2": 1.0, "kg": 1.0, "t": 1e3, "bar": 1e5, "psi": 6894.757,
     "in": 0.0254, "ft": 0.3048, "lb": 0.45359237, "min": 60.0, "h": 3600.0, "m/s": 1.0, "km/h": 1.0 / 3.6,
     "deg": math.pi / 180.0, "rad": 1.0, "rpm": math.pi / 30.0, "deg/s": math.pi / 180.0, "rad/s": 1.0,
+    "Nm/rad": 1.0, "N m/rad": 1.0, "Nm/deg": 180.0 / math.pi, "N m/deg": 180.0 / math.pi, "N s/m": 1.0, "kg/m": 1.0,
+    "m/s^2": 1.0, "%": 1e-2,
 }  # fmt: skip
 PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3, "c": 1e-2, "m": 1e-3, "u": 1e-6}
 PREFIXED = ("Pa", "N", "m", "s", "g", "Hz", "J", "W", "Nm", "N m", "N/m")
@@ -144,7 +172,7 @@ PREFIXED = ("Pa", "N", "m", "s", "g", "Hz", "J", "W", "Nm", "N m", "N/m")
 
 def in_si(text: str) -> str:
     """A hint: what a number with a unit is in SI units; nothing if it is none."""
-    match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.{0,20}?)\s*", text[:60])
+    match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.{0,20}?)\s*", text[:60])
     if match is None:
         return ""
     number, unit = float(match[1]), match[2].replace("\u00b5", "u").replace("*", " ")

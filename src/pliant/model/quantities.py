@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic_core import ArgsKwargs
 
 from pliant.errors import ModelError
-from pliant.model.messages import MAX_LINES, closest, explain, listed, short, shown
+from pliant.model.messages import KEYS, MAX_LINES, explain, listed, shown, unknown_keys
 
 T = TypeVar("T")
 
@@ -138,6 +138,7 @@ def described(cls: type[T]) -> type[T]:
     Errors of pydantic become ModelError with the place and the allowed values."""
     cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
     made: type[T] = worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
+    KEYS[made.__name__] = _field_names(made)
     return made
 
 
@@ -226,13 +227,7 @@ def _check_keys(cls: type, given: dict[str, Any]) -> None:
     own = list(cls._key_problems(given)) if hasattr(cls, "_key_problems") else []  # of laws
     if own:
         raise ValueError("\n".join(own[:MAX_LINES]))
-    unknown = [key for key in given if key not in allowed]
-    lines = [
-        f"unknown key '{short(str(key))}'{closest(str(key), allowed) or ';'} allowed: {listed(allowed, 20)}"
-        for key in unknown[:MAX_LINES]
-    ]
-    if len(unknown) > MAX_LINES:
-        lines.append(f"and {len(unknown) - MAX_LINES} more unknown keys")
+    lines = unknown_keys(given, allowed)
     if lines:
         raise ValueError("\n".join(lines))
 

@@ -19,6 +19,7 @@ from pliant.model.contact_points import contact_points
 from pliant.model.joints import Joint
 from pliant.model.messages import listed
 from pliant.model.model import Model
+from pliant.model.signals import Constant, Cycloid, Ramp, Step
 from pliant.model.tree import find_frame
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ AT_LIMIT = 0.999  # of a command's limit
 
 def pitfalls(recording: Recording) -> Iterator[Diagnostic]:
     """What a user should hear about, once per run."""
-    found = [_idle_gravity(recording), *_degrees(recording.model), *_fallen_through(recording), *_flips(recording)]
+    found = [_idle_gravity(recording), *_degrees(recording), *_fallen_through(recording), *_flips(recording)]
     yield from (Diagnostic(WARNING, words) for words in found if words)
 
 
@@ -67,15 +68,42 @@ def _idle_gravity(recording: Recording) -> str:
 # --- degrees ------------------------------------------------------------------------------------------------------
 
 
-def _degrees(model: Model) -> Iterator[str]:
+def _degrees(recording: Recording) -> Iterator[str]:
     """Angles of hinges of more than a revolution, in whole or half numbers."""
-    for link in model.links:
-        for what, angle in _angles(link.joint) if link.joint.kind == "revolute" else ():
-            if abs(angle) > 2.0 * math.pi and (2.0 * angle).is_integer():
-                yield (
-                    f"joint {link.joint.name!r}: {what} = {angle:g} is in radians, {angle / (2.0 * math.pi):.3g} "
-                    f'revolutions; did you mean "{angle:g} deg"?'
-                )
+    model = recording.model
+    for link in (link for link in model.links if link.joint.kind == "revolute"):
+        name = f"joint {link.joint.name!r}"
+        angles = [*_angles(link.joint)]
+        if recording.t[0] == 0.0 and recording.q[0, link.q] != link.joint.start[0]:
+            angles.append(("q0 of the run", float(recording.q[0, link.q])))
+        for what, angle in filter(_seem_degrees, angles):
+            revolutions = f"{angle / (2.0 * math.pi):.3g} revolutions"
+            yield f'{name}: {what} = {angle:g} is in radians, {revolutions}; did you mean "{angle:g} deg"?'
+        for what, angle in filter(_seem_degrees, _goals(model, link.joint)):
+            yield (
+                f"{name}: {what} goes to {angle:g} rad, {angle / (2.0 * math.pi):.3g} revolutions; if degrees are "
+                f"meant, give {math.radians(angle):.6g}"
+            )
+
+
+def _seem_degrees(given: tuple[str, float]) -> bool:
+    return abs(given[1]) > 2.0 * math.pi and (2.0 * given[1]).is_integer()
+
+
+def _goals(model: Model, joint: Joint) -> Iterator[tuple[str, float]]:
+    """Values at which the motion of a hinge, and what its controllers follow, come to rest."""
+    signals: list[tuple[str, Any]] = [("motion", signal) for signal in joint.each("motion")]
+    for controller in model.controllers:
+        if controller.law is not None and joint.name in controller.joints:
+            kinds = {link.joint.name: len(link.joint.row.velocities) for link in model.links}
+            first = sum(kinds.get(name, 1) for name in controller.joints[: controller.joints.index(joint.name)])
+            count = sum(kinds.get(name, 1) for name in controller.joints)
+            signals.append((f"reference of {controller.name!r}", controller.law.each("reference", count)[first]))
+    for what, signal in signals:
+        if isinstance(signal, Constant):
+            yield what, signal.value
+        elif isinstance(signal, (Step, Ramp, Cycloid)):
+            yield what, signal.after
 
 
 def _angles(joint: Joint) -> Iterator[tuple[str, float]]:

@@ -45,6 +45,9 @@ class PreparedRun:
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
 
+    def __repr__(self) -> str:
+        return f"<PreparedRun of {self.handle.model.name!r}: {self.options['duration']:g} s>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of."""
         return _again, (self.handle.model, self._given)

@@ -125,7 +125,7 @@ def certify(
     of simulate."""
     given = {"duration": duration, **options}
     checked = check_options(as_model(model), **given)
-    allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="of plain runs, 3 or more")
+    allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="[plain runs]")
     if not checked["dense"]:
         raise ModelError("certify compares runs at equal times and needs their dense output; leave dense=True")
     is_later = figures is None or isinstance(figures, FiguresOfRun)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.arguments import as_model, as_names
+from pliant.engine.arguments import as_model, as_name, as_names
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.methods import CLOSURES, INTEGRATORS, find_method, formulations_of
 from pliant.methods.integrators import Integrator
@@ -34,6 +34,8 @@ USUAL_RTOL = 1e-8  # of runs that compare formulations and closures
 MAX_EFFORT = 100  # evaluations, in those of the reference, after which a run is given up
 N_TIMES = 201  # equal times at which runs are compared
 FORCE_ARMS = {"N": 0, "N m": 1}  # by unit: powers of a length
+ROUNDED = 1e-12  # forces below this part of the usual ones (energy over size) are rounding
+FAMILIES = ("formulation", "closure", "integrator")
 REACTION = "reaction_of_"  # before the name of a joint: outputs that are added
 
 
@@ -54,7 +56,7 @@ class Row:
     reason: str = ""  # why it has no numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Of all runs with the reference."""
 
@@ -67,7 +69,18 @@ class Comparison:
     def failed(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.reason)
 
+    def __repr__(self) -> str:
+        """How many, how far apart: all numbers are in rows."""
+        words = [f"<Comparison of {self.model.name!r}: {len(self.rows)} runs"]
+        for name in dict.fromkeys(row.family for row in self.rows):
+            worst = max((row.motion for row in self.family(name) if not row.reason), default=math.nan)
+            words.append(f"{name}s at most {worst:.1e} apart")
+        return ", ".join([*words, *([f"{len(self.failed)} failed"] if self.failed else [])]) + ">"
+
     def family(self, name: str) -> tuple[Row, ...]:
+        """Rows of "formulation", "closure" or "integrator"."""
+        if as_name(name, "family") not in FAMILIES:
+            raise ModelError(f"family: {quoted(name)} found; give one of {listed(FAMILIES)}")
         return tuple(row for row in self.rows if row.family == name)
 
 
@@ -216,4 +229,5 @@ class _Judge:
             own = self.outputs[output.name][:, chosen] / arms
             gap = max(gap, float(np.max(np.abs(outputs[output.name][:, chosen] / arms - own), initial=0.0)))
             scale = max(scale, float(np.max(np.abs(own), initial=0.0)))
-        return gap / scale if scale > 0.0 else math.nan
+        usual = float(self.reference.audit["energy_scale"]) / model_size(self.reference.model)  # of forces [N]
+        return gap / (scale if scale > ROUNDED * usual else usual) if scale > 0.0 else math.nan

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.result import Result
-from pliant.results.figures import FigureRequest
+from pliant.results.figures import COUNTS, FigureRequest
 from pliant.trust.predictability import EPS, LOST
 from pliant.trust.shadows import MOVED, Cause, ShadowRun
 
@@ -105,7 +105,8 @@ def certified(request: FigureRequest, sources: Sources, horizon: float) -> Certi
         return CertifiedFigure(request.label, value, request.unit, {}, "the run does not reach it")
     differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request, value)
     rate = _rate(request, sources) if request.is_at_instant else 0.0
-    found = CertifiedFigure(request.label, value, request.unit, errors_of(differ, value, rate, sources))
+    size = 0.0 if request.how in COUNTS else value  # a number of events is not rounded
+    found = CertifiedFigure(request.label, value, request.unit, errors_of(differ, size, rate, sources))
     return replace(found, note=_note(request, found, sources, horizon))
 
 
