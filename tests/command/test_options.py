@@ -21,6 +21,7 @@ from pliant_benchmarks import lines
 from pliant_benchmarks.figures import Figure
 
 SHORT = ("--set", "duration=0.05")
+QUICK = ("two-link-arm", "--time", "0.02")
 LAB = ("--set", "laws=hertz", "--set", "friction_laws=coulomb", "--set", "sweep=1", "--set", "belt_time=0.1",
        "--set", "angles=45")  # fmt: skip
 
@@ -100,6 +101,68 @@ USES = (
     ),
     Use(("compare", "--help"), ("CASE_OR_FILE", "--time", "--out")),
     Use(("compare", "-h"), ("CASE_OR_FILE",)),
+    Use(
+        (
+            "compare",
+            "two-link-arm",
+            "--time",
+            "0.02",
+            "--formulations",
+            "articulated,denoc",
+            "--integrators",
+            "rk4,dop853",
+            "--out",
+            "here",
+        ),
+        ("denoc", "rk4, step", "dop853, rtol 1e-08"),
+        ("here/report.html", "here/summary.json"),
+    ),
+    Use(
+        (
+            "compare",
+            "four-bar",
+            "--time",
+            "0.02",
+            "--closures",
+            "multipliers",
+            "--formulations",
+            "articulated",
+            "--integrators",
+            "dop853",
+            "--out",
+            "here",
+            "--quiet",
+        ),
+        (),
+        ("here/report.html", "here/summary.json"),
+    ),
+    Use(
+        ("compare", *QUICK, "--out", "deep/agreement.json", "-q"),
+        (),
+        ("deep/agreement.json",),
+    ),
+    Use(("certify", "--help"), ("CASE_OR_FILE", "--figure", "--budget")),
+    Use(("certify", "-h"), ("CASE_OR_FILE",)),
+    Use(
+        (
+            "certify",
+            "two-link-arm",
+            *SHORT,
+            "--figure",
+            "psi1",
+            "--figure",
+            "max(psi2.rate)",
+            "--budget",
+            "12",
+            "--trust",
+            "--out",
+            "here",
+        ),
+        ("figure", "psi1", "max(psi2.rate)", "time integration", "written: here/report.html"),
+        tuple(f"here/{name}" for name in RUN_FILES),
+    ),
+    Use(("certify", "two-link-arm", *SHORT, "--out", "here", "--quiet"), (), tuple(f"here/{n}" for n in RUN_FILES)),
+    Use(("certify", "two-link-arm", *SHORT, "--out", "here", "-q"), (), tuple(f"here/{n}" for n in RUN_FILES)),
     Use(
         ("compare", "two-link-arm", "--set", "force=0.2", "--time", "0.02", "--trust", "--out", "deep/agreement.json"),
         ("boltzmann_hamel", "condition(M)", "written: deep/agreement.json"),

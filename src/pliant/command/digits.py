@@ -137,7 +137,8 @@ def compare(
         _compare_runs(models[0], time, lists, folder, [each.summary for each in found], quiet)
     elif out is not None:
         write_whole(out, json.dumps([each.summary for each in found], indent=2) + "\n")
-        print(f"written: {out}")
+        if not quiet:
+            print(f"written: {out}")
     failures = [words for each in found for words in each.failures]
     for words in failures:
         print(f"pliant: {words}", file=sys.stderr)

@@ -485,19 +485,23 @@ class Prepared:
 
     def failed_name(self, status: int, row: int | None = None) -> str:
         """The body, or the spring, where a kernel failed; row: if not that of this handle."""
-        row = int(self.work.run[0].body) if row is None else row
-        return self.model.springs[row].name if status == Status.COINCIDENT else self.model.links[row].body.name
+        is_spring = as_whole(status, "status", 0) == Status.COINCIDENT
+        names = (
+            [each.name for each in self.model.springs] if is_spring else [link.body.name for link in self.model.links]
+        )
+        row = int(self.work.run[0].body) if row is None else as_whole(row, "row", 0)
+        if row >= len(names):
+            raise ModelError(f"row: {row} found; give a number below {len(names)}")
+        return names[row]
 
     def failure(self, status: int, where: str = "") -> SimulationError:
         """A status of a kernel in words."""
+        name, before = self.failed_name(status), as_name(where, "where")
         if status == Status.COINCIDENT:
-            return SimulationError(
-                f"{as_name(where, 'where')}{failure_words(Status.COINCIDENT, self.failed_name(status))}"
-            )
-        body = self.failed_name(status)
-        names = [each.name for each in Status if each == as_whole(status, "status", 0)] or ["unknown"]
+            return SimulationError(f"{before}{failure_words(Status.COINCIDENT, name)}")
+        names = [each.name for each in Status if each == status] or ["unknown"]
         return SimulationError(
-            f"{as_name(where, 'where')}body {body!r}: the inertia its joint feels is not positive (status {names[0]}); "
+            f"{before}body {name!r}: the inertia its joint feels is not positive (status {names[0]}); "
             "give the body, or what it carries, mass and inertia in every direction its joint frees"
         )
 

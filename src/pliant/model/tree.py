@@ -213,7 +213,7 @@ def model_size(model: Model) -> float:
         before = reach[link.parent] + float(np.linalg.norm(link.joint_frame.position)) if link.parent >= 0 else 0.0
         reach.append(before)
         extent = (
-            float(np.sqrt(np.trace(link.body.inertia_about_origin) / link.body.total_mass))
+            math.sqrt(float(np.trace(link.body.inertia_about_origin)) / float(link.body.total_mass))
             if link.body.total_mass
             else 0.0
         )

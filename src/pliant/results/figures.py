@@ -70,7 +70,7 @@ def figure_requests(given: Any, model: Model, duration: float) -> tuple[FigureRe
     """Figures as users write them: a name, a list of names, or a mapping of labels to names or functions."""
     if isinstance(given, str) or callable(given):
         given = [given]
-    if not isinstance(given, (Mapping, Iterable)):
+    if not isinstance(given, (Mapping, Iterable)) or (isinstance(given, np.ndarray) and given.ndim == 0):
         raise ModelError(f"figures: {quoted(given)} found; give names as 'tip.x' or 'max(tip.x)', or functions")
     pairs = given.items() if isinstance(given, Mapping) else ((None, each) for each in given)
     units = column_units(model)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.arguments import as_model, as_number
-from pliant.engine.callbacks import Progress
+from pliant.engine.arguments import as_callback, as_model, as_number
+from pliant.engine.callbacks import Progress, guarded
 from pliant.errors import AccuracyWarning, ModelError
+from pliant.files import as_path
 from pliant.model.model import Model
 from pliant.report_types import Finding
 from pliant.result import Result
@@ -96,7 +97,10 @@ class Certificate:
         from pliant.view.page.report import write_report
 
         write_report(
-            self.result, path, title=f"{self.result.model.name}: which digits are right", findings=self.findings
+            self.result,
+            as_path(path),
+            title=f"{self.result.model.name}: which digits are right",
+            findings=self.findings,
         )
 
     def __repr__(self) -> str:
@@ -125,6 +129,7 @@ def certify(
     of simulate."""
     given = {"duration": duration, **options}
     checked = check_options(as_model(model), **given)
+    as_callback(announce, "announce")
     allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="[plain runs]")
     if not checked["dense"]:
         raise ModelError("certify compares runs at equal times and needs their dense output; leave dense=True")
@@ -156,7 +161,7 @@ def certificate_of(
         return Certificate(plain, values, empty, (), None, (why,), np.zeros(0), {})
     plan = make_plan(plain, options, budget)
     if announce is not None:
-        announce(plan.words)
+        guarded(lambda: announce(plan.words), announce, "announce")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # shadow runs are compared, not judged
         runs = make_runs(plan.shadows, threads)

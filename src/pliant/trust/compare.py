@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.arguments import as_model, as_name, as_names
+from pliant.engine.callbacks import heard
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.methods import CLOSURES, INTEGRATORS, find_method, formulations_of
 from pliant.methods.integrators import Integrator
@@ -95,7 +96,7 @@ def compare(
 ) -> Comparison:
     """Run a model by its methods and hold every run against one at rtol 1e-12. formulations, integrators, closures:
     names of those to be compared; left out: all that take the model. progress(done, runs)."""
-    watched = _with_reactions(as_model(model))
+    watched, reported = _with_reactions(as_model(model)), heard(progress)
     best: dict[str, Any] = {"duration": duration, "rtol": BEST, "atol": 1e-2 * BEST}
     check_options(watched, **best)
     plan = [
@@ -113,8 +114,8 @@ def compare(
     judge = _Judge(reference, times)
     rows = []
     for done, (family, label, options) in enumerate(plan):
-        if progress is not None:
-            progress(done, len(plan))
+        if reported is not None:
+            reported(done, len(plan))
         rows.append(judge.row(family, label, {"duration": duration, **options}))
     return Comparison(model, reference, tuple(rows), times)
 
