@@ -229,7 +229,7 @@ BENCHMARKS: tuple[tuple[str, str, int, str], ...] = (
     ("tennis-racket", "first_flip", 10, ""),
     ("tennis-racket", "flip_time", 8, ""),
     ("reorienting-satellite", "hull_angle_end", 9, ""),
-    ("stick-slip-belt", "period", 10, "the law sticks below 1e-6 m/s; the difference is in proportion to that"),
+    ("stick-slip-belt", "period", 6, "the law sticks below 1e-6 m/s; the difference is in proportion to that"),
     ("stick-slip-belt", "place_most", 7, ""),
     ("painleve-rod", "spin_at_stop", 10, "exact: the limit of stiff contacts; peak force and duration have none"),
     ("spin-up", "tip_deflection_min", 7, "expected: our own figure, for the beam theory and shapes of the default"),

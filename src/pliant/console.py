@@ -48,6 +48,6 @@ def progress_bar(title: str, is_shown: bool, now: str = "t = {:.3g} of {:g} s") 
         task = bar.add_task(title, total=1.0, now="", visible=False)
 
         def report(t: float, end: float, more: str = "") -> None:
-            bar.update(task, completed=t / end, now=now.format(t, end) + more, visible=True)
+            bar.update(task, completed=t / end, now=now.format(t, end) + more, visible=True, refresh=True)
 
         yield report

@@ -4,7 +4,6 @@ of shapes. What changes in a figure then is an estimate of its error."""
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -33,7 +32,8 @@ TIGHTER = 1e-2  # factor on rtol and atol
 MIN_RTOL = 1e-13  # below, rounding is all
 FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
-TIMED_CALLS = 20
+MAX_MATRIX = 30  # velocities up to which a mass matrix costs no more than a recursion
+LINEAR_COST = 1.5  # of another formulation, in plain runs
 MORE_SHAPES = (2, 1)  # symmetric motion may not feel one more; where two do not fit, one
 SPARE = 2.0  # steps that a run of the same integrator may have more than expected
 MIN_STEPS = 1000  # that every run may have
@@ -200,7 +200,9 @@ def _counterpart(plain: Result, options: dict[str, Any], tighter: Shadow) -> Sha
     is_fixed = options["step"] is not None
     own = plain_integrator(plain) if is_fixed else _slowest(plain)
     found: Shadow | None = None
-    for other in reversed(own.counterparts):
+    # loops are projected at the ends of steps, which methods with a memory like least: there the last comes first
+    ordered = own.counterparts if plain.model.loops else own.counterparts[::-1]
+    for other in ordered:
         changed: dict[str, Any] = {"integrator": other}
         if is_fixed:
             changed |= {"step": None, "rtol": FIXED_STEP_RTOL, "atol": FIXED_STEP_RTOL * 1e-2}
@@ -220,26 +222,15 @@ def _counterpart(plain: Result, options: dict[str, Any], tighter: Shadow) -> Sha
 
 
 def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
-    """Equations of motion derived another way: the fastest of the others."""
-    own = options["formulation"]
-    others = [row() for row in formulations_of(plain.model) if not isinstance(own, row)]
-    refused = [one for one in others if one.step_refusal(plain.model, options["integrator"])]
-    costs = {one: _seconds_per_call(plain, one) for one in others if one not in refused or len(refused) == len(others)}
-    other = min(costs, key=lambda one: costs[one])
-    cost = max(1.0, costs[other] / _seconds_per_call(plain, own))
-    return Shadow(f"formulation {other.name}", Cause.FORMULATION, plain.model, options | {"formulation": other}, cost)
-
-
-def _seconds_per_call(plain: Result, formulation: Formulation) -> float:
-    """Of the accelerations of one state, the fastest of some."""
-    handle = prepare(plain.model, formulation)
-    q, v = plain.q[0].copy(), plain.v[0].copy()
-    best = math.inf
-    for _ in range(TIMED_CALLS):
-        begun = time.perf_counter()
-        handle.forward_dynamics(q, v)
-        best = min(best, time.perf_counter() - begun)
-    return best
+    """Equations of motion derived another way; of large models one that needs no matrix."""
+    model, own, integrator = plain.model, options["formulation"], options["integrator"]
+    others = [row() for row in formulations_of(model) if not isinstance(own, row)]
+    others = [one for one in others if not one.step_refusal(model, integrator)] or others
+    n_v = len(model.velocities)
+    linear = [one for one in others if "n^3" not in one.cost]
+    other = linear[0] if linear and n_v > MAX_MATRIX else others[0]
+    cost = LINEAR_COST if other in linear else LINEAR_COST + n_v / MAX_MATRIX
+    return Shadow(f"formulation {other.name}", Cause.FORMULATION, model, options | {"formulation": other}, cost)
 
 
 def _neighbour(plain: Result, options: dict[str, Any]) -> Shadow:
