@@ -74,8 +74,10 @@ class RunBatch:
             for worker in workers:
                 while worker.is_alive():
                     worker.join(LOOK_SECONDS)
-                    if progress is not None:
+                    if progress is not None and worker.is_alive():
                         progress(self.n_done, n)
+            if progress is not None:
+                progress(self.n_done, n)
         except (KeyboardInterrupt, CallbackError) as error:
             # what is done is given back
             if isinstance(error, CallbackError):
