@@ -114,5 +114,5 @@ CASE = Case(
         "energy_drift": Figure("largest change of energy", "J", 0.0, 1e-6, "it is conserved"),
     },
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

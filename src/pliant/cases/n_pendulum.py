@@ -89,5 +89,5 @@ CASE = Case(
         "energy_drift": Figure("largest change of energy", "J", 0.0, 1e-9, "it is conserved"),
     },
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

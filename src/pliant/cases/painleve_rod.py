@@ -195,7 +195,7 @@ CASE = Case(
         "spin_end": Figure("spin at the end", "rad/s"),
     },
     panels=panels,
-    run={"rtol": 1e-10, "atol": 1e-12},
+    run={"rtol": 1e-10},
     variants=variants,
     compare_variants=compare_variants,
     summarise_run=summarise_run,

@@ -122,5 +122,5 @@ CASE = Case(
         "hull_rate_end": Figure("rate of the hull at the end", "rad/s", 0.0, 1e-9, "no angular momentum"),
     },
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

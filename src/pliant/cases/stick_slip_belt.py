@@ -156,5 +156,5 @@ CASE = Case(
         "place_error": Figure("largest error of the place in all cycles", "m", 0.0, 1e-6, "slip and stick"),
     },
     panels=panels,
-    run={"rtol": 1e-10, "atol": 1e-12},
+    run={"rtol": 1e-10},
 )

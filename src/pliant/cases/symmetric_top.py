@@ -150,5 +150,5 @@ CASE = Case(
         "spin_drift": Figure("change of the spin along the axis", "rad/s", 0.0, 1e-8, "it is conserved"),
     },
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

@@ -79,9 +79,10 @@ def unknown_keys(given: Iterable[str], allowed: Iterable[str]) -> list[str]:
     """A line per key that is none of the allowed ones, of many the first."""
     allowed = tuple(allowed)
     unknown = [str(key) for key in given if key not in allowed]
+    words = f" allowed: {listed(allowed, 20)}"  # once
     lines = [
-        f"unknown key '{short(key)}'{closest(key, allowed) or ';'} allowed: {listed(allowed, 20)}"
-        for key in unknown[:MAX_LINES]
+        f"unknown key '{short(key)}'{closest(key, allowed) or ';' * (k == 0)}{words * (k == 0)}"
+        for k, key in enumerate(unknown[:MAX_LINES])
     ]
     more = [f"and {len(unknown) - MAX_LINES} more unknown keys"] if len(unknown) > MAX_LINES else []
     return lines + more

@@ -74,7 +74,7 @@ def _degrees(recording: Recording) -> Iterator[str]:
     for link in (link for link in model.links if link.joint.kind == "revolute"):
         name = f"joint {link.joint.name!r}"
         angles = [*_angles(link.joint)]
-        if recording.t[0] == 0.0 and recording.q[0, link.q] != link.joint.start[0]:
+        if len(recording.t) and recording.t[0] == 0.0 and recording.q[0, link.q] != link.joint.start[0]:
             angles.append(("q0 of the run", float(recording.q[0, link.q])))
         for what, angle in filter(_seem_degrees, angles):
             revolutions = f"{angle / (2.0 * math.pi):.3g} revolutions"
