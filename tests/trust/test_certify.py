@@ -24,10 +24,11 @@ from pliant import (
     Rod,
 )
 from pliant.cases.case import all_cases
+from pliant.simulation.options import check_options
 from pliant.trust.changed_models import with_more_modes
 from pliant.trust.estimate import CertifiedFigure, window
 from pliant.trust.predictability import growth_of
-from pliant.trust.shadows import Cause
+from pliant.trust.shadows import Cause, make_plan, make_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::pliant.AccuracyWarning")
 
@@ -332,3 +333,17 @@ def test_only_certified_runs_answer_for_their_digits():
 def test_the_same_certificate_in_any_number_of_threads():
     one, two = (pliant.certify(triple(), 0.5, threads=n) for n in (1, 2))
     assert one.summary["figures"] == two.summary["figures"]
+
+
+def test_shadow_runs_with_error_control_have_it_whatever_the_model_says_of_its_runs():
+    """The integrator beside a fixed step has tolerances: with the step of the model it would repeat its error."""
+    rod = Body("rod", 1.0, shape=Rod(1.0))
+    coarse = Model(
+        "coarse", [rod], [Joint("hinge", "revolute", "rod", q0=1.0)], gravity=(0, -9.81, 0), duration=0.5,
+        run={"integrator": "rk4", "step": 0.05},
+    )  # fmt: skip
+    plain = pliant.simulate(coarse)
+    plan = make_plan(plain, check_options(coarse), 40.0)
+    found = [made for made in make_runs(plan.shadows) if made.shadow.options["step"] is None]
+    assert found
+    assert all(made.result is not None and made.result.settings["step"] is None for made in found)

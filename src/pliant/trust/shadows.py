@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.engine.callbacks import Progress
 from pliant.engine.prepared import prepare
+from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.engine.threads import thread_count
 from pliant.errors import PliantError
 from pliant.mechanisms.assembly import assemble
@@ -30,6 +31,7 @@ from pliant.simulation.simulate import run_model
 from pliant.trust.changed_models import shapes_before, with_more_modes, with_stick_speed
 
 Array = NDArray[np.float64]
+CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
 TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
 MIN_RTOL = 1e-13  # below, rounding is all
 FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
@@ -161,7 +163,9 @@ def make_runs(
 
 
 def _made(shadow: Shadow, progress: Progress) -> ShadowRun:
-    options = dict(shadow.options) | ({} if shadow.max_steps is None else {"max_steps": shadow.max_steps})
+    # what is off is off, whatever the model says of its runs
+    options = {name: OFF if value is None and name in CAN_BE_OFF else value for name, value in shadow.options.items()}
+    options |= {} if shadow.max_steps is None else {"max_steps": shadow.max_steps}
     try:
         result = run_model(shadow.model, None, shadow.v0, None, progress, options)
     except PliantError as error:
