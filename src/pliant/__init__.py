@@ -24,10 +24,16 @@ _MODULE_OF = _public_names()
 __all__ = ["__version__", *_MODULE_OF]
 
 
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'pliant' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    module = _MODULE_OF[name]
+    # "from pliant import gym as gym" in the stub: a room by its own name
+    value = importlib.import_module(f"{module}.{name}") if module == "pliant" else _found(module, name)
     globals()[name] = value
     return value
 
