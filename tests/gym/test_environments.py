@@ -42,10 +42,10 @@ def test_gymnasium_s_own_check_passes(name):
     from gymnasium.utils.env_checker import check_env
 
     with warnings.catch_warnings():
+        warnings.simplefilter("error")
         # that observations have no bounds is so: speeds have none
         warnings.filterwarnings("ignore", message=".*(minimum|maximum) value is -?infinity.*")
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
-        warnings.simplefilter("error")
         check_env(gym.make(name, render_mode="rgb_array"))
 
 
@@ -215,7 +215,7 @@ def test_task_s_goal_start_and_end_are_heeded():
     environment = gym.Environment(
         pendulum(),
         reward=lambda s: s.goal[..., 0],
-        over=lambda s: s.t > 0.3,
+        over=lambda s: s.t > 0.35,
         start=lambda rng: ([rng.uniform(1.0, 2.0)], [0.0]),
         goal=lambda rng: rng.uniform(5.0, 6.0),
         dt=0.1,
@@ -230,7 +230,7 @@ def test_task_s_goal_start_and_end_are_heeded():
         assert terminated == (k == 3)
 
 
-# --- the batch of steppers ---------------------------------------------------------------------------------------------
+# --- the batch of steppers ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"integrator": "rk4", "step": 0.01}, {"integrator": "radau"}])

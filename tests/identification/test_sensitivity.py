@@ -79,7 +79,7 @@ def test_derivative_of_a_pendulum_is_that_of_its_variational_equation():
 def test_where_events_change_there_is_no_derivative_and_it_is_said():
     """A mass on a spring that just reaches a wall, or does not."""
     wall = Contact("wall", Flores(1e5, 0.7), Plane(normal=(1, 0, 0), offset=-0.1), points=("mass",))
-    slide = Joint("slide", "prismatic", "mass", stiffness=40.0, q0=0.1)
+    slide = Joint("slide", "prismatic", "mass", axis=(1, 0, 0), stiffness=40.0, q0=0.1)
     body = Body("mass", 1.0, inertia=(1.0, 1.0, 1.0))
     model = Model("grazing", [body], [slide], gravity=(0, 0, 0), contacts=[wall])
     with pytest.warns(AccuracyWarning, match="a change of joints.slide.q0 by .* so there is no derivative"):

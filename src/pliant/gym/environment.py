@@ -1,8 +1,8 @@
-"""Environment and VectorEnvironment: a Task as Gymnasium sees it, one robot over a Stepper, many over a StepperBatch."""
+"""Environment and VectorEnvironment: a Task as Gymnasium sees it, over a Stepper or a StepperBatch."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -68,7 +68,7 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """One robot. An action of 1 is the largest torque of a motor, held over a step of dt; the motion in between is that
     of simulate. An episode is truncated after `duration`, and terminated where `over` says so or a step fails."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}  # type: ignore[misc]
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (Gymnasium's)
 
     def __init__(self, model: Model | Task, *, render_mode: str | None = None, **settings: Any) -> None:
         """model: a Model, with the fields of a Task as settings (reward, observation, torque, dt, ...) and options of
@@ -116,7 +116,7 @@ class VectorEnvironment(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDAr
     Environment seeded with s + i does. One that is over begins anew at the next step (Gymnasium's NEXT_STEP), for which
     its action is ignored and its reward 0."""
 
-    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's)
         "render_modes": ["rgb_array"],
         "render_fps": 50,
         "autoreset_mode": AutoresetMode.NEXT_STEP,

@@ -23,7 +23,7 @@ def _effort(s: States, torque: Any) -> Array:
     return np.asarray(np.mean((s.tau / np.asarray(torque)) ** 2, axis=-1))
 
 
-# --- reach: a three-link arm brings its tip to a place ------------------------------------------------------------------
+# --- reach: a three-link arm brings its tip to a place ----------------------------------------------------------------
 
 REACH_LENGTHS, REACH_TORQUE = (0.5, 0.4, 0.3), (20.0, 10.0, 4.0)
 
@@ -31,7 +31,10 @@ REACH_LENGTHS, REACH_TORQUE = (0.5, 0.4, 0.3), (20.0, 10.0, 4.0)
 def _planar_arm(lengths: tuple[float, ...], masses: tuple[float, ...]) -> dict[str, Any]:
     """Rods on hinges about z, one after the other, and their tip."""
     names = [f"link{k}" for k in range(len(lengths))]
-    places = ["world", *(Frame(name, (length, 0, 0)) for name, length in zip(names[:-1], lengths, strict=False))]
+    places: list[str | Frame] = [
+        "world",
+        *(Frame(name, (length, 0, 0)) for name, length in zip(names[:-1], lengths, strict=False)),
+    ]
     return {
         "bodies": [Body(*each[:2], shape=Rod(each[2])) for each in zip(names, masses, lengths, strict=True)],
         "joints": [
@@ -68,7 +71,7 @@ def reach(**options: Any) -> Task:
     )
 
 
-# --- slew: a flexible arm turns a payload, and shall not shake ------------------------------------------------------------
+# --- slew: a flexible arm turns a payload, and shall not shake -------------------------------------------------------
 
 
 def slew(payload: float = 0.2, **options: Any) -> Task:
@@ -110,7 +113,7 @@ def slew(payload: float = 0.2, **options: Any) -> Task:
     )
 
 
-# --- touch: an arm puts its tip on a table, gently ------------------------------------------------------------------------
+# --- touch: an arm puts its tip on a table, gently -------------------------------------------------------------------
 
 TOUCH_TORQUE = (15.0, 8.0)
 
@@ -153,7 +156,7 @@ def touch(**options: Any) -> Task:
     )
 
 
-# --- satellite: an arm on a body that floats ------------------------------------------------------------------------------
+# --- satellite: an arm on a body that floats -------------------------------------------------------------------------
 
 SATELLITE_TORQUE = (2.0, 1.0)
 

@@ -102,7 +102,7 @@ class Task:
     def states(self, t: Any, q: Array, v: Array, tau: Array, goal: Array) -> States:
         return States(prepare(self.model), t, q, v, tau, goal)
 
-    def observed(self, s: States) -> Array:
+    def observed(self, s: States) -> NDArray[np.float32]:
         """(.., numbers), as float32, which learners take."""
         if self.observation is None:
             return np.concatenate([s.q, s.v, s.goal], axis=-1).astype(np.float32)

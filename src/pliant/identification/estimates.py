@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.identification.derivatives import Derivatives
-from pliant.identification.parameters import Parameters
+from pliant.identification.parameters import Parameters, value_at
 
 Array = NDArray[np.float64]
 SMALLEST_RATIO = 1e-8  # of singular values: below, J^T J is singular in double precision
@@ -98,7 +98,9 @@ def estimates(
         is_at_bound = min(u[i] - low[i], high[i] - u[i]) <= AT_BOUND
         ends = [_value(parameters, name, u[i] + sign * quantile * deviations[i]) for sign in (-1.0, 1.0)]
         error = float(slope[i] * deviations[i])
-        each[name] = Estimate(name, one.value(float(u[i])), error, ends[0], ends[1], one.unit, is_at_bound, rises[i])
+        each[name] = Estimate(
+            name, value_at(one, float(u[i])), error, ends[0], ends[1], one.unit, is_at_bound, rises[i]
+        )
     covariance = slope[:, None] * C * slope[None, :]
     noise = sigma if is_noise_given else sigma * math.sqrt(s2)
     return Estimates(each, covariance, s2, dof, noise, is_noise_given, confidence, combinations, slopes)
@@ -142,7 +144,7 @@ def _covariance(parameters: Parameters, u: Array, slopes: Derivatives) -> tuple[
 def _combination(parameters: Parameters, u: Array, direction: Array) -> tuple[NDArray[np.bool_], str]:
     """Which parameters take part in a change that nothing shows, and the change in words."""
     changes = parameters.slopes(u) * direction
-    values = np.array([one.value(float(x)) for one, x in zip(parameters.each.values(), u, strict=True)])
+    values = np.array([value_at(one, float(x)) for one, x in zip(parameters.each.values(), u, strict=True)])
     parts = changes / np.where(values != 0.0, values, 1.0)
     parts = parts / parts[np.argmax(np.abs(parts))]
     mentioned = np.abs(parts) > MENTIONED

@@ -125,8 +125,8 @@ class Fit:
         elif e.derivatives.changes:
             other = ' or take method="global"' if self.method != "global" else ""
             yield (
-                f"fit: no confidence intervals: {e.derivatives.changes[0]}, so derivatives at the minimum mean nothing; "
-                f"measure a shorter time{other}"
+                f"fit: no confidence intervals: {e.derivatives.changes[0]}, so derivatives at the minimum mean "
+                f"nothing; measure a shorter time{other}"
             )
         elif self.changes_on_the_way and self.method != "global":
             yield (
@@ -169,8 +169,8 @@ class Fit:
                                chi2.sf(e.s2 * e.degrees_of_freedom, e.degrees_of_freedom))  # fmt: skip
             if chance < UNLIKELY:
                 yield (
-                    f"fit: residuals are {math.sqrt(e.s2):.3g} times the noise that was given; the noise or the model is "
-                    "not right, and the intervals neither"
+                    f"fit: residuals are {math.sqrt(e.s2):.3g} times the noise that was given; the noise or the model "
+                    "is not right, and the intervals neither"
                 )
         for name, r in self.residuals.items():
             there = r[np.isfinite(r)]
@@ -179,8 +179,8 @@ class Fit:
             own = autocorrelation(there)
             if own * math.sqrt(len(there)) > CORRELATED:
                 yield (
-                    f"fit: residuals of {name} follow each other (autocorrelation {own:.2f}): the model lacks something "
-                    "or the noise is no white one, and the intervals are too narrow"
+                    f"fit: residuals of {name} follow each other (autocorrelation {own:.2f}): the model lacks "
+                    "something or the noise is no white one, and the intervals are too narrow"
                 )
 
     # --- words and pictures -----------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class Fit:
 
     def table(self) -> list[tuple[str, ...]]:
         """A row per parameter, under `columns`."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for name, one in self.estimates.each.items():
             digits = _digits(one)
             note = "at its bound" if one.is_at_bound else "" if one.is_known else "not known"
@@ -202,7 +202,7 @@ class Fit:
 
     def residual_table(self) -> list[tuple[str, ...]]:
         """A row per column that was measured, under RESIDUAL_COLUMNS."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for name, r in self.residuals.items():
             there = r[np.isfinite(r)]
             own = "" if name in MODAL or len(there) < 3 else f"{autocorrelation(there):.2f}"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pliant.engine.arguments import as_choice, as_flag, as_number, as_whole
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.identification.fitted import aligned
-from pliant.identification.parameters import Parameters
+from pliant.identification.parameters import Parameters, scaled
 from pliant.identification.predictions import shared_out, threads_for
 from pliant.identification.variants import Variant, as_variants
 from pliant.methods.citations import CITATIONS
@@ -123,8 +123,8 @@ class Optimum:
             found.append(f"optimise: {listed(self.broken)} out of the bounds that were given; nothing within was found")
         if self.better_neighbours:
             found.append(
-                f"optimise: no minimum: beside it, a change of {listed(self.better_neighbours)} by a hundredth of the span "
-                'is better; go on from here, or take method="global"'
+                f"optimise: no minimum: beside it, a change of {listed(self.better_neighbours)} by a hundredth of the "
+                'span is better; go on from here, or take method="global"'
             )
         if bound:
             found.append(f"optimise: {listed(bound)} at a bound; widen it if it is none of nature")
@@ -135,8 +135,8 @@ class Optimum:
 
     def _is_at_bound(self, name: str) -> bool:
         one = self.parameters.each[name]
-        u = one.scaled(self.values[name])
-        ends = [one.scaled(end) for end in (one.low, one.high) if math.isfinite(end) and not (one.log and end <= 0.0)]
+        u = scaled(one, self.values[name])
+        ends = [scaled(one, end) for end in (one.low, one.high) if math.isfinite(end) and not (one.log and end <= 0.0)]
         return any(abs(u - end) <= AT_BOUND for end in ends)
 
     @property
@@ -285,7 +285,7 @@ def _constraints(given: Any) -> dict[str, tuple[float, float]]:
     return found
 
 
-class _Stop(Exception):
+class _TooManyRunsError(Exception):
     """So many runs were allowed."""
 
 
@@ -312,7 +312,7 @@ class _Search:
         """Of every u; those that were tried before are not run again."""
         new = {u.tobytes(): u for u in points if u.tobytes() not in self.trials}
         if self.tried and len(self.tried) + len(new) > self.max_runs:
-            raise _Stop
+            raise _TooManyRunsError
         made = [self._made(u) for u in new.values()]
         threads = threads_for([one for _, one in made], self.workers)
         for key, trial in zip(new, shared_out(self._trial, made, threads), strict=True):
@@ -386,7 +386,7 @@ class _Search:
                 self._local("cobyla" if self.constraints else "nelder-mead", u)
             else:
                 reason = self._local(method, u)
-        except _Stop:
+        except _TooManyRunsError:
             reason = f"max_runs = {self.max_runs} were made before it came to an end; allow more"
         best = self._best()
         if best is None:
@@ -415,8 +415,11 @@ class _Search:
             # its usual first simplex, 5 % of u, has no size where u is 0
             size = np.where(u + 0.1 <= self.parameters.bounds[1], 0.1, -0.1)
             more["options"] = {
-                "initial_simplex": np.vstack([u, u + np.diag(size)]), "xatol": 1e-5, "fatol": 1e-9, "maxfev": self.max_runs,
-            }  # fmt: skip
+                "initial_simplex": np.vstack([u, u + np.diag(size)]),
+                "xatol": 1e-5,
+                "fatol": 1e-9,
+                "maxfev": self.max_runs,
+            }
         elif method == "cobyla":
             more["options"] = {"rhobeg": 0.1, "tol": 1e-6, "maxiter": self.max_runs}
         else:
@@ -463,7 +466,7 @@ class _Search:
         )
 
     def _neighbours(self, best: Trial) -> dict[str, tuple[float, float]]:
-        u = np.array([one.scaled(best.values[name]) for name, one in self.parameters.each.items()])
+        u = np.array([scaled(one, best.values[name]) for name, one in self.parameters.each.items()])
         low, high = self.parameters.bounds
         points = [np.clip(u + side * NEARBY * row, low, high) for row in np.eye(len(u)) for side in (-1.0, 1.0)]
         self.max_runs = len(self.tried) + len(points)

@@ -72,18 +72,21 @@ class Parameter:
         """The number, or its logarithm."""
         return (math.log(value) if value > 0.0 else -math.inf) if self.log else value
 
-    def scaled(self, value: float) -> float:
-        """What SciPy sees: 0 at the start, 1 a span away."""
-        return (self._plain(value) - self._plain(self.first)) / self.span
 
-    def value(self, scaled: float) -> float:
-        """The number itself, within its bounds whatever rounding does."""
-        plain = self._plain(self.first) + self.span * scaled
-        return min(max(math.exp(plain) if self.log else plain, self.low), self.high)
+def scaled(one: Parameter, value: float) -> float:
+    """What SciPy sees: 0 at the start, 1 a span away."""
+    return (one._plain(value) - one._plain(one.first)) / one.span
 
-    def slope(self, scaled: float) -> float:
-        """d value / d scaled."""
-        return self.span * (self.value(scaled) if self.log else 1.0)
+
+def value_at(one: Parameter, u: float) -> float:
+    """The number itself, within its bounds whatever rounding does."""
+    plain = one._plain(one.first) + one.span * u
+    return min(max(math.exp(plain) if one.log else plain, one.low), one.high)
+
+
+def slope_at(one: Parameter, u: float) -> float:
+    """d value / d u."""
+    return one.span * (value_at(one, u) if one.log else 1.0)
 
 
 class Parameters:
@@ -104,20 +107,18 @@ class Parameters:
     @property
     def bounds(self) -> tuple[Array, Array]:
         """Of u."""
-        return tuple(  # type: ignore[return-value]
-            np.array(
-                [one.scaled(bound) if math.isfinite(bound) else bound for one, bound in zip(self.each.values(), side)]
-            )
-            for side in ([one.low for one in self.each.values()], [one.high for one in self.each.values()])
-        )
+        each = self.each.values()
+        low = [scaled(one, one.low) if math.isfinite(one.low) else -math.inf for one in each]
+        high = [scaled(one, one.high) if math.isfinite(one.high) else math.inf for one in each]
+        return np.array(low), np.array(high)
 
     def values(self, u: Array) -> dict[str, float]:
         """By name."""
-        return {name: one.value(float(x)) for (name, one), x in zip(self.each.items(), u, strict=True)}
+        return {name: value_at(one, float(x)) for (name, one), x in zip(self.each.items(), u, strict=True)}
 
     def slopes(self, u: Array) -> Array:
         """d value / d u."""
-        return np.array([one.slope(float(x)) for one, x in zip(self.each.values(), u, strict=True)])
+        return np.array([slope_at(one, float(x)) for one, x in zip(self.each.values(), u, strict=True)])
 
     def check_bounded(self, why: str) -> None:
         for name, one in self.each.items():
@@ -145,7 +146,7 @@ def _parameter(name: str, given: Any) -> Parameter:
         return given
     try:
         if isinstance(given, (tuple, list)) and len(given) == 2:
-            return Parameter(*(as_number(each, "bounds") for each in given))
+            return Parameter(as_number(given[0], "low"), as_number(given[1], "high"))
         if not isinstance(given, (tuple, list, np.ndarray)) or np.ndim(given) == 0:
             return Parameter(start=as_number(given, "start"))
     except ModelError as error:

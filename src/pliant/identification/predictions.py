@@ -23,7 +23,8 @@ from pliant.result import Result
 from pliant.simulation.simulate import run_model
 
 Array = NDArray[np.float64]
-T, S = TypeVar("T"), TypeVar("S")
+T = TypeVar("T")
+S = TypeVar("S")
 FINE = 1e-10  # rtol where neither call nor model gives one: derivatives are taken of runs
 Events = tuple[tuple[str, str], ...]
 
@@ -97,7 +98,8 @@ class Predictor:
     def _of_model(self, model: Model) -> Prediction:
         measured = self.measured
         found: dict[str, Array] = {}
-        result, events = None, ()
+        result: Result | None = None
+        events: Events = ()
         if measured.series:
             assert measured.times is not None
             given = usual_tolerance(model, {"duration": float(measured.times[-1]), **self.options})

@@ -25,7 +25,7 @@ def as_variants(source: Any, names: tuple[str, ...]) -> Variant:
         return lambda values: changed(source, values)
     if isinstance(source, (str, Path)):
         load(source)  # what is no model is refused before the first run
-        return lambda values: load(source, **values)
+        return lambda values: load(source, **dict[str, Any](values))
     if not callable(source):
         raise ModelError(
             f"model: {quoted(source)} found; give a pliant.Model, a case or file, or a function of a dict of parameters"

@@ -39,7 +39,7 @@ SWEEP = Contract(
     INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
     is_entered=True,
 )
-# step_many(advance, systems, works, memories, first, tau, t_end, status, y) -> 0: one step of many steppers, a row each.
+# step_many(advance, systems, works, memories, first, tau, t_end, status, y) -> 0: a step of many steppers, a row each.
 # systems, works, memories: addresses of their tables. first: which of the inputs tau begins at. t_end: where each ends.
 # status: RUNNING for those that step; then what advance says. y: states at the end, those that do not step as well.
 STEP_MANY = Contract(
@@ -104,7 +104,7 @@ def sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop,
 
 @kernel(STEP_MANY)
 def step_many(advance, systems, works, memories, first, tau, t_end, status, y):
-    """Every stepper that runs goes on to its own t_end, with its torques held; events of the step before are dropped."""
+    """Every stepper that runs goes on to its t_end, with its torques held; events of the step before are dropped."""
     for i in range(len(status)):
         system, work, memory = system_at(systems[i]), work_at(works[i]), memory_at(memories[i])
         if status[i] == RUNNING:
