@@ -30,6 +30,7 @@ MAX_EVALUATIONS = 200  # of a local fit
 MAX_PASSES, SAME_NOISE = 8, 0.01  # until the noise of the columns and the fit agree
 SMALLEST_NOISE = 1e-9  # of the range of a column: what a run itself leaves
 POPULATION, MAX_GENERATIONS = 12, 200  # of differential evolution, per parameter
+NEAR = 1e-6  # of a squared residual: the spread of the population at which the simplex takes over
 
 
 def fit(
@@ -149,8 +150,8 @@ class _Problem:
             return np.array([float(r @ r) if np.isfinite(r).all() else 1e300 for r in found])
 
         coarse = differential_evolution(
-            costs, sides, maxiter=MAX_GENERATIONS, popsize=POPULATION, tol=1e-4, seed=np.random.default_rng(seed),
-            polish=False, vectorized=True, updating="deferred",
+            costs, sides, maxiter=MAX_GENERATIONS, popsize=POPULATION, tol=1e-4, atol=NEAR * len(self.data),
+            seed=np.random.default_rng(seed), polish=False, vectorized=True, updating="deferred",
         )  # fmt: skip
         fine = minimize(
             self.cost, coarse.x, method="Nelder-Mead", bounds=sides,
