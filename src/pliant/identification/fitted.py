@@ -26,6 +26,7 @@ RESIDUAL_COLUMNS = ("measured", "numbers", "rms residual", "largest", "unit", "n
 NEARLY_LINEAR = 0.5  # by how much the rise to the end of an interval may differ from 1
 SAME_COST = 1e-6  # of the cost: minima that are one
 CORRELATED = 3.5  # deviations of the autocorrelation of white noise: beyond, by chance, once in 2000
+CURVE_POINTS = 801
 EXACT = 1e-7  # of the range: residuals below are the run's own error, not noise
 UNLIKELY = 1e-3
 METHODS = {"least_squares": "branch1999", "global": "storn1997"}
@@ -280,7 +281,11 @@ class Fit:
     def _charts(self, name: str) -> tuple[Lines, Lines]:
         x, across, unit = self._across(name)
         own = self.measured.units.get(name, "")
-        fitted = Lines(name, own, across, unit, (("fitted", x, self.predicted[name]),))
+        curve = x, self.predicted[name]
+        if self.result is not None and name not in MODAL:  # between the measurements, too
+            t = np.union1d(x, np.linspace(self.result.t[0], self.result.t[-1], CURVE_POINTS))
+            curve = t, np.asarray(self.result.resampled(t)[name])
+        fitted = Lines(name, own, across, unit, (("fitted", *curve),))
         return fitted, Lines(name, own, across, unit, (("residual", x, self.residuals[name]),))
 
     def _head(self) -> str:

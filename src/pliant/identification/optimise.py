@@ -3,8 +3,7 @@
 Local methods are SciPy's: Nelder and Mead's simplex, which takes kinks as figures such as max(tip.x) have them; COBYLA
 where there are constraints; SLSQP with derivatives by central differences where the figure is smooth. The global one is
 SciPy's differential evolution, followed by the local one: it takes bounds and constraints, runs whole generations in
-threads, and adds no dependency. (On 1 to 10 parameters, which is what a figure of a run has, CMA-ES needs about as many
-runs: docs/identification.md.)"""
+threads, and adds no dependency (why not CMA-ES: docs/identification.md)."""
 
 from __future__ import annotations
 
