@@ -14,7 +14,7 @@ from pliant.engine.arguments import as_numbers
 from pliant.engine.threads import thread_count
 from pliant.errors import ModelError
 from pliant.model.quantities import LARGEST
-from pliant.simulation.stepper import DONE, Stepper
+from pliant.simulation.stepper import DONE, ROUNDING, Stepper
 
 Array = NDArray[np.float64]
 MIN_PER_THREAD = 8  # steppers for which another thread is worth while
@@ -39,7 +39,7 @@ class StepperBatch:
         # steps of one length end at whole multiples of it, counted from here
         self._since, self._count, self._dt = np.zeros(count), np.zeros(count), np.nan
         self.is_ok = np.ones(count, bool)
-        self._first = first._first_input
+        self._first, self._t_last = first._first_input, first._t_last * (1.0 + ROUNDING)
         self._status = np.zeros(count, np.int64)
         self._refs = [one._refs for one in self.each]
         self._tables = _columns(self._refs)
@@ -70,6 +70,9 @@ class StepperBatch:
         self._count += 1.0
         np.multiply(self._count, dt, out=self._t_end)
         self._t_end += self._since
+        if self._t_end.max() > self._t_last:
+            self._count -= 1.0
+            raise ModelError(f"dt: a step of {dt:g} s goes beyond the duration of these steppers; give a longer one")
         self._status[:] = np.where(self.is_ok, self._running, DONE)
         others = [self._pool.submit(self._step_part, part, tau) for part in self._parts[1:]] if self._pool else []
         self._step_part(self._parts[0], tau)
