@@ -201,5 +201,6 @@ class VectorEnvironment(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDAr
         return tuple(self._robot.picture(q, goal) for q, goal in zip(self.batch.q, self._goal, strict=True))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
-        self.batch.close()
+        """End the threads; one that could not be made, which Gymnasium closes as well, has none."""
+        if hasattr(self, "batch"):
+            self.batch.close()
