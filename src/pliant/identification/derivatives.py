@@ -36,8 +36,9 @@ class Derivatives:
 class Differences:
     """Derivatives at one point after the other; the steps are those that suited the point before."""
 
-    def __init__(self, predictor: Predictor, ranges: Array) -> None:
-        self.predictor, self.ranges = predictor, ranges
+    def __init__(self, predictor: Predictor, sizes: Array) -> None:
+        """sizes: of what is predicted, against which changes are small."""
+        self.predictor, self.sizes = predictor, sizes
         self.steps, self.is_adapted = np.full(len(predictor.parameters), FIRST_STEP), False
         self.low, self.high = predictor.parameters.bounds
 
@@ -80,7 +81,7 @@ class Differences:
 
     def _adapt(self, values: Array) -> None:
         """Steps for the next point, which move the prediction by TARGET of its range."""
-        moved = np.sqrt(np.mean((values / self.ranges[:, None]) ** 2, axis=0))
+        moved = np.sqrt(np.mean((values / self.sizes[:, None]) ** 2, axis=0))
         with np.errstate(divide="ignore"):
             self.steps, self.is_adapted = np.clip(TARGET / moved, MIN_STEP, MAX_STEP), True
 

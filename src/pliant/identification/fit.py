@@ -86,7 +86,7 @@ class _Problem:
         self.predictor, self.measured, self.noise = predictor, predictor.measured, noise
         self.data = self.measured.vector()
         ranges = self.measured.spread(self.measured.ranges)
-        self.differences = Differences(predictor, ranges)
+        self.differences = Differences(predictor, self.measured.spread(self.measured.sizes))
         self.sigma = ranges if noise is None else self.measured.spread(noise)
         self._last: tuple[Array, Prediction] | None = None
         self.changes: list[str] = []  # of events, on the way

@@ -78,6 +78,12 @@ class Measured:
             found[name] = width or float(np.max(np.abs(there))) or 1.0
         return found
 
+    @property
+    def sizes(self) -> dict[str, float]:
+        """Against which a change is small: the range, or of a column that hardly moves a hundredth of its values."""
+        largest = {name: float(np.nanmax(np.abs(own))) for name, own in self.columns.items()}
+        return {name: max(width, 0.01 * largest[name]) for name, width in self.ranges.items()}
+
 
 def as_measured(given: Any) -> Measured:
     """A mapping of names to numbers, a table of pandas, or a CSV file; or a message."""

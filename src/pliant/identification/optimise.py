@@ -37,6 +37,7 @@ REFERENCES = {
 }  # fmt: skip
 INFEASIBLE = 1e300  # of a run that cannot be made
 POPULATION, GENERATIONS = 10, 100  # of differential evolution, per parameter
+COARSE, FINE = 0.1, 0.01  # of the span: first steps of a local method, and where it takes over from the global one
 SLOPE_STEP = 1e-4  # of the span, for derivatives
 NEARBY = 1e-2  # of the span: where neighbours are looked at in the end
 SLACK = 1e-6  # of a constraint's value: what rounding may break it by
@@ -304,6 +305,7 @@ class _Search:
     ) -> None:
         self.variant, self.parameters, self.requests, self.constraints = variant, parameters, requests, constraints
         self.sign, self.options, self.workers, self.max_runs = (-1.0 if maximise else 1.0), options, workers, max_runs
+        self._spread = np.inf  # of the last generation, of the bounds
         self.trials: dict[bytes, Trial] = {}
         self.tried: list[Trial] = []
 
@@ -352,6 +354,8 @@ class _Search:
         return INFEASIBLE if trial.reason else self.sign * trial.figure
 
     def costs(self, points: Array) -> Array:
+        low, high = self.parameters.bounds
+        self._spread = float(np.max(np.ptp(points, axis=1) / (high - low)))
         return np.array(
             [INFEASIBLE if one.reason else self.sign * one.figure for one in self.at(list(points.T.copy()))]
         )
@@ -382,9 +386,9 @@ class _Search:
         try:
             if method == "global":
                 u = self._worldwide(seed)
-                self._local("cobyla" if self.constraints else "nelder-mead", u)
+                self._local("cobyla" if self.constraints else "nelder-mead", u, FINE)
             else:
-                reason = self._local(method, u)
+                reason = self._local(method, u, COARSE)
         except _TooManyRunsError:
             reason = f"max_runs = {self.max_runs} were made before it came to an end; allow more"
         best = self._best()
@@ -404,15 +408,15 @@ class _Search:
         ]
         return max(over, default=0.0)
 
-    def _local(self, method: str, u: Array) -> str:
-        """One of SciPy's local methods; why it failed, if it did."""
+    def _local(self, method: str, u: Array, reach: float) -> str:
+        """One of SciPy's local methods; why it failed, if it did. reach: of its first steps, of the span."""
         from scipy.optimize import minimize
 
         sides = list(zip(*self.parameters.bounds, strict=True))
         more: dict[str, Any] = {"bounds": sides}
         if method == "nelder-mead":
             # its usual first simplex, 5 % of u, has no size where u is 0
-            size = np.where(u + 0.1 <= self.parameters.bounds[1], 0.1, -0.1)
+            size = np.where(u + reach <= self.parameters.bounds[1], reach, -reach)
             more["options"] = {
                 "initial_simplex": np.vstack([u, u + np.diag(size)]),
                 "xatol": 1e-5,
@@ -420,7 +424,7 @@ class _Search:
                 "maxfev": self.max_runs,
             }
         elif method == "cobyla":
-            more["options"] = {"rhobeg": 0.1, "tol": 1e-6, "maxiter": self.max_runs}
+            more["options"] = {"rhobeg": reach, "tol": 1e-6, "maxiter": self.max_runs}
         else:
             more |= {"jac": self.slope, "options": {"ftol": 1e-10, "maxiter": self.max_runs}}
         if self.constraints:
@@ -437,7 +441,7 @@ class _Search:
         found = differential_evolution(
             self.costs, list(zip(*self.parameters.bounds, strict=True)), maxiter=GENERATIONS, popsize=POPULATION,
             tol=1e-3, seed=np.random.default_rng(seed), polish=False, vectorized=True, updating="deferred",
-            constraints=kept, x0=np.zeros(len(self.parameters)),
+            constraints=kept, x0=np.zeros(len(self.parameters)), callback=lambda *_: self._spread < FINE,
         )  # fmt: skip
         return np.asarray(found.x)
 

@@ -21,6 +21,7 @@ from pliant.simulation.options import check_options
 from pliant.simulation.simulate import warn_of
 
 Array = NDArray[np.float64]
+VANISHES = 1e-6  # of the range of the motion over the parameter: a derivative below is none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +32,7 @@ class Sensitivity:
     columns: dict[str, Array]
     derivatives: dict[tuple[str, str], Array]  # by column and parameter
     errors: dict[tuple[str, str], Array]  # estimates, of the derivatives
+    values: dict[str, float]  # of the parameters
     warnings: tuple[str, ...]
     units: dict[str, str] = field(default_factory=dict)
 
@@ -39,9 +41,13 @@ class Sensitivity:
 
     @property
     def relative_error(self) -> float:
-        """The largest of all, over the largest value of its curve."""
-        sizes = {key: np.max(np.abs(values)) for key, values in self.derivatives.items()}
-        return float(max(np.max(self.errors[key]) / (sizes[key] or 1.0) for key in self.derivatives))
+        """The largest of all, over the largest value of its curve; curves that vanish are held against the motion."""
+        found = []
+        for (column, name), values in self.derivatives.items():
+            motion = float(np.ptp(self.columns[column])) / (abs(self.values[name]) or 1.0)
+            size = max(float(np.max(np.abs(values))), VANISHES * motion) or 1.0
+            found.append(float(np.max(self.errors[column, name])) / size)
+        return max(found)
 
     def plot(self) -> Any:
         """A chart per column and parameter; the Axes as an array (columns, parameters)."""
@@ -86,7 +92,7 @@ def sensitivity(
     if not middle.is_ok:
         raise SimulationError(middle.reason)
     named = Measured(asked.split(middle.vector), at, asked.units)
-    differences = Differences(predictor, named.spread(named.ranges))
+    differences = Differences(predictor, named.spread(named.sizes))
     differences.at(u, middle)  # for steps that suit the motion
     found = differences.at(u, middle, LEVELS)
     if not found.is_ok:
@@ -100,4 +106,4 @@ def sensitivity(
             errors[column, name] = values
     warnings = tuple(f"sensitivity: {words}, so there is no derivative" for words in found.changes)
     warn_of(warnings)
-    return Sensitivity(at, named.columns, derivatives, errors, warnings, asked.units)
+    return Sensitivity(at, named.columns, derivatives, errors, varied.values(u), warnings, asked.units)
