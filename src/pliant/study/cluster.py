@@ -1,0 +1,101 @@
+"""Chunks run by the workers of a dask cluster: on this machine, or of the scheduler at an address."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from typing import Any
+
+from pliant.errors import ModelError, SimulationError
+from pliant.model.messages import quoted
+from pliant.study.chunk import Chunk, Task, run_chunk
+from pliant.study.places import Rows, Values, packed
+
+ANSWER_SECONDS = 10.0  # within which a scheduler answers
+LOST_SECONDS = 10.0  # after which one that does not is lost
+
+
+def load_dask() -> Any:
+    """The library, or a message."""
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise ModelError(
+            'on="dask": the package distributed is not installed; install it with: pip install "pliant[cluster]"'
+        ) from None
+    return distributed
+
+
+class Cluster:
+    """Workers of dask: those of a scheduler, or one process per core of this machine."""
+
+    def __init__(self, task: Task, workers: int, scheduler: str | None) -> None:
+        distributed = load_dask()
+        self._distributed, self._address = distributed, scheduler or "this machine"
+        self._packed = _packed(task)
+        self._own: Any = None
+        if scheduler is None:
+            self._own = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            )
+        try:
+            self._client = distributed.Client(
+                self._own or scheduler, timeout=ANSWER_SECONDS, set_as_default=False, direct_to_workers=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ModelError(
+                f"--scheduler {quoted(scheduler)[1:-1]}: no dask scheduler answers there within {ANSWER_SECONDS:g} s "
+                f"({type(error).__name__}); start one with: dask scheduler, and give its address, as tcp://host:8786"
+            ) from None
+        self._executor = self._client.get_executor(pure=False)
+        self._answered = time.monotonic()
+
+    @property
+    def workers(self) -> int:
+        """As many as there are now: they come and go."""
+        return max(1, sum(self._client.nthreads().values())) if self._client.status == "running" else 1
+
+    def submit(self, rows: Rows, values: Values) -> Future[Chunk]:
+        job: Future[Chunk] = self._executor.submit(run_packed, self._packed, rows, values)
+        return job
+
+    def check(self) -> None:
+        if self._client.status == "running":
+            self._answered = time.monotonic()
+        elif time.monotonic() - self._answered > LOST_SECONDS:
+            raise SimulationError(f"the dask scheduler at {self._address} no longer answers")
+
+    def is_lost(self, error: BaseException) -> bool:
+        return isinstance(error, self._distributed.KilledWorker)
+
+    def stop(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._client.close(timeout=1)
+        if self._own is not None:
+            self._own.close()
+
+
+def _packed(task: Task) -> bytes:
+    """By cloudpickle, which takes functions that were typed in, too."""
+    import cloudpickle
+
+    try:
+        found: bytes = cloudpickle.dumps(task)
+        return found
+    except Exception:  # its message is ours
+        return packed(task, "dask")
+
+
+_tasks: dict[bytes, Task] = {}  # in a worker: the last one
+
+
+def run_packed(packed_task: bytes, rows: Rows, values: Values) -> Chunk:
+    """What a worker does; the task is unpacked once."""
+    import pickle
+
+    if packed_task not in _tasks:
+        _tasks.clear()
+        _tasks[packed_task] = pickle.loads(packed_task)
+    return run_chunk(_tasks[packed_task], rows, values)
