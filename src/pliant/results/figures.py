@@ -60,12 +60,11 @@ class FigureRequest:
             return _called(self.label, self.function, result)
         if self.how in COUNTS:
             return float(len(result.contacts if self.how == "contacts" else result.events))
-        if self.how != "at":
-            return _reduced(result, self.column, self.how)
-        time = result.t[-1] if self.time is None else self.time
-        if not result.t[0] <= time <= result.t[-1]:
+        if self.how != "at" or self.time is None:
+            return _reduced(result, self.column, "final" if self.how == "at" else self.how)
+        if not result.t[0] <= self.time <= result.t[-1]:
             return math.nan
-        return float(column_at(result, self.column, np.array([time]))[0])
+        return float(column_at(result, self.column, np.array([self.time]))[0])
 
 
 def figure_requests(given: Any, model: Model, duration: float) -> tuple[FigureRequest, ...]:

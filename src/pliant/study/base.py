@@ -85,6 +85,12 @@ class CaseOrFile:
         options = with_values(chosen.model, chosen.options)
         return RowRun(chosen.model, options, chosen.starts, chosen.case, chosen.settings)
 
+    def unit(self, key: str) -> str:
+        """Of a setting, or of an option of the run."""
+        case = find_case(self.place)
+        known = {**RUN_SETTINGS, **(case.settings if case else {})}
+        return known[key].unit if key in known else ""
+
     def identity(self) -> dict[str, Any]:
         # the model at its own values: it says what a file, its meshes and its sidecar hold, wherever they lie
         model = choose_run(self.place, self.settings, self.trust).model

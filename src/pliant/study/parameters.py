@@ -80,7 +80,8 @@ class Parameter:
         """The values back."""
         if self.is_number:
             return codes
-        return np.array(self.values, object)[codes.astype(int)]
+        found: NDArray[Any] = np.array(self.values, object)[codes.astype(int)]
+        return found
 
     def plain(self, value: Any) -> Any:
         """One of its values as it was given: a column makes floats of whole numbers."""

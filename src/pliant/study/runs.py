@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from pliant.engine.arguments import as_index
 from pliant.errors import ModelError
 from pliant.files import as_path
+from pliant.report_types import Finding
 from pliant.result import Result
 from pliant.results.frames import pandas_frame
 from pliant.study.base import Base
-from pliant.study.chunk import STATUSES, Chunk
+from pliant.study.chunk import FAILED, STATUSES, Chunk
 from pliant.study.figures import StudyFigure
 from pliant.study.parameters import Parameter
 
@@ -68,7 +69,7 @@ class StudyRuns:
 
     @property
     def is_ok(self) -> NDArray[np.bool_]:
-        return self.status != "failed"
+        return np.asarray(self.chunk.status != FAILED)
 
     @property
     def notes(self) -> dict[int, str]:
@@ -171,6 +172,11 @@ class StudyRuns:
         from pliant.study.reporting import write_study_page
 
         write_study_page(self, as_path(path))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Tables of the page."""
+        words = ("of every figure the least, mean and largest value, and the rows that have them.",)
+        return (Finding("Figures", words[0].capitalize(), SUMMARY, tuple(self.summary()), numbers=(2, 3, 4, 5, 6)),)
 
     def summary(self) -> list[tuple[str, ...]]:
         """Rows under SUMMARY: what every figure ranges over, and where."""
