@@ -52,15 +52,13 @@ class Sharing:
         self._ready: list[Chunk] = []
         self._written = time.perf_counter()
 
-    def run(self) -> bool:
-        """All rows; False if Ctrl-C ended it. What is finished has reached the sink."""
-        is_whole = True
+    def run(self) -> None:
+        """All rows, or those that are done when Ctrl-C ends it. What is finished has reached the sink."""
         try:
             while self._running or self._has_more():
                 self._fill()
                 self._collect()
         except KeyboardInterrupt:
-            is_whole = False
             self.place.stop()
             for job in self._running:
                 job.cancel()
@@ -69,7 +67,6 @@ class Sharing:
                     self._take(job.result())
         self._write()
         self.report(self.n_done, self.n_rows, self.n_failed)
-        return is_whole
 
     def _has_more(self) -> bool:
         return self._next < len(self._pending) or bool(self._suspects)

@@ -265,30 +265,31 @@ class Study:
                 whole = joined(chunks, len(task.figures))
                 store.add(whole, codes(self.plan, whole.rows))
 
-        pilots = [pilot for pilot in pilots if len(pilot) and not has[pilot.rows[0]]]
-        for pilot in pilots:
-            sink([pilot])
-            has[pilot.rows] = True
-        before, pending = int(np.count_nonzero(has)), np.flatnonzero(~has)
-        is_whole = True
-        if len(pending):
-            with _shown(self.base.name, progress, reported) as report, _place(on, task, workers, scheduler) as place:
+        try:
+            pilots = [pilot for pilot in pilots if len(pilot) and not has[pilot.rows[0]]]
+            for pilot in pilots:
+                sink([pilot])
+                has[pilot.rows] = True
+            before, pending = int(np.count_nonzero(has)), np.flatnonzero(~has)
+            if len(pending):
+                with (
+                    _shown(self.base.name, progress, reported) as report,
+                    _place(on, task, workers, scheduler) as place,
+                ):
 
-                def said(done: int, of: int, failed: int) -> None:
-                    report(before + done, before + of, done, failed)
+                    def said(done: int, of: int, failed: int) -> None:
+                        report(before + done, before + of, done, failed)
 
-                sharing = Sharing(self.plan, place, pending, len(task.figures), sink, said)
-                try:
-                    is_whole = sharing.run()
-                except SimulationError as error:
-                    if store is None:
-                        raise
-                    raise SimulationError(
-                        f"{error}; finished rows are kept, go on with --resume (resume=True)"
-                    ) from None
-        return self._found(task, store, kept, is_whole)
+                    Sharing(self.plan, place, pending, len(task.figures), sink, said).run()
+        except KeyboardInterrupt:
+            pass  # what is done is given back
+        except SimulationError as error:
+            if store is None:
+                raise
+            raise SimulationError(f"{error}; rows that were written are kept: go on with --resume") from None
+        return self._found(task, store, kept)
 
-    def _found(self, task: Task, store: Store | None, kept: list[Chunk], is_whole: bool) -> StudyRuns:
+    def _found(self, task: Task, store: Store | None, kept: list[Chunk]) -> StudyRuns:
         if store is not None:
             stored = store.read()
             chunk, values = stored.chunk, stored.parameters
