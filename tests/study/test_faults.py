@@ -1,5 +1,5 @@
-"""Real faults: a study that is killed, interrupted or out of disk goes on where it stopped, and in the end nothing tells
-it from one that nobody disturbed."""
+"""Real faults: a study that is killed, interrupted or out of disk goes on where it stopped, and in the end nothing
+tells it from one that nobody disturbed."""
 
 import os
 import resource
@@ -113,7 +113,8 @@ def test_fifty_kills_at_random_instants(seed, tmp_path, undisturbed):
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path, undisturbed):
     words = ["sweep", "two-link-arm", "--set", "duration=0.05", "--vary", "force=0:1", "--vary", "psi1.start=-1:1",
-             "--figures", "psi1,max(psi2)", "--sample", str(ROWS), "--method", "sobol", "--seed", "5", "--out", "here"]  # fmt: skip
+             "--figures", "psi1,max(psi2)", "--sample", str(ROWS), "--method", "sobol", "--seed", "5",
+             "--out", "here"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
     process = subprocess.Popen(
         [sys.executable, "-m", "pliant", *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True

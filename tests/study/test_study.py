@@ -226,7 +226,7 @@ def test_figures_of_a_case_are_those_of_its_run(tmp_path):
 
 
 def test_settling_time_of_a_damped_turn_is_that_of_the_exponential(tmp_path):
-    """A damper alone: the speed falls as exp(-c t / I), and what is left of the angle with it: 2 % after ln 50 I / c."""
+    """A damper alone: speed, and what is left of the angle, fall as exp(-c t / I): 2 % after ln 50 I / c."""
     model = Model(
         "door",
         [Body("leaf", 1.0, shape=Rod(1.0))],

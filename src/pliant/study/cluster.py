@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from concurrent.futures import Future
 from typing import Any
@@ -34,7 +35,9 @@ class Cluster:
         self._distributed, self._address = distributed, scheduler or "this machine"
         self._packed = _packed(task)
         self._own: Any = None
-        if scheduler is None:
+        if scheduler is not None:
+            check_scheduler(scheduler)
+        else:
             self._own = distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             )
@@ -43,12 +46,21 @@ class Cluster:
                 self._own or scheduler, timeout=ANSWER_SECONDS, set_as_default=False, direct_to_workers=False
             )
         except (OSError, TimeoutError, ValueError) as error:
-            raise ModelError(
-                f"--scheduler {quoted(scheduler)[1:-1]}: no dask scheduler answers there within {ANSWER_SECONDS:g} s "
-                f"({type(error).__name__}); start one with: dask scheduler, and give its address, as tcp://host:8786"
-            ) from None
+            raise _no_answer(scheduler, error) from None
         self._executor = self._client.get_executor(pure=False)
         self._answered = time.monotonic()
+        if scheduler is not None:
+            self._warm_machines()
+
+    def _warm_machines(self) -> None:
+        """One worker of every machine compiles the kernels, if they are missing; then the others find them."""
+        info = self._client.scheduler_info(n_workers=-1)["workers"]
+        first = {worker["host"]: address for address, worker in reversed(info.items())}
+        jobs = [
+            self._client.submit(_warm, workers=[address], pure=False, allow_other_workers=True)
+            for address in first.values()
+        ]
+        self._distributed.wait(jobs)
 
     @property
     def workers(self) -> int:
@@ -59,14 +71,17 @@ class Cluster:
         job: Future[Chunk] = self._executor.submit(run_packed, self._packed, rows, values)
         return job
 
-    def check(self) -> None:
+    def is_ready(self) -> bool:
         if self._client.status == "running":
             self._answered = time.monotonic()
-        elif time.monotonic() - self._answered > LOST_SECONDS:
+            return True
+        if time.monotonic() - self._answered > LOST_SECONDS:
             raise SimulationError(f"the dask scheduler at {self._address} no longer answers")
+        return False
 
-    def is_lost(self, error: BaseException) -> bool:
-        return isinstance(error, self._distributed.KilledWorker)
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        return (self._distributed.KilledWorker,)
 
     def stop(self) -> None:
         pass
@@ -75,6 +90,33 @@ class Cluster:
         self._client.close(timeout=1)
         if self._own is not None:
             self._own.close()
+
+
+def check_scheduler(address: str) -> None:
+    """Refuse an address at which nobody answers, before anything is started."""
+    _, _, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS):
+            pass
+    except (OSError, ValueError, OverflowError, UnicodeError) as error:
+        raise _no_answer(address, error) from None
+
+
+def _no_answer(address: Any, error: Exception) -> ModelError:
+    return ModelError(
+        f"--scheduler {quoted(address)[1:-1]}: no dask scheduler answers there within {ANSWER_SECONDS:g} s "
+        f"({type(error).__name__}); start one with: dask scheduler, and give its address, as tcp://host:8786"
+    )
+
+
+def _warm() -> None:
+    """What a machine needs to run rows: the kernels of every first run."""
+    from pliant.engine.warmup import warm_up
+    from pliant.kernels import _jit
+
+    if _jit.CACHE_FOLDER and not _jit.is_cached():
+        warm_up(is_first_run=True)
 
 
 def _packed(task: Task) -> bytes:

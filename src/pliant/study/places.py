@@ -23,19 +23,20 @@ Rows = NDArray[np.int64]
 
 
 class Place(Protocol):
-    """Who runs chunks. A chunk whose worker is lost fails with WorkerLost; the place itself with PlaceLost."""
+    """Who runs chunks, and gives back futures of them."""
 
     @property
     def workers(self) -> int: ...
 
     def submit(self, rows: Rows, values: Values) -> Future[Chunk]: ...
 
-    def check(self) -> None:
-        """Called a few times a second: raises PlaceLost where nobody is left to answer."""
+    def is_ready(self) -> bool:
+        """Asked a few times a second: whether it takes chunks now. SimulationError where nobody answers any more."""
         ...
 
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a chunk failed because its worker was lost; a new one is there then."""
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        """What a chunk fails with whose worker was killed."""
         ...
 
     def stop(self) -> None:
@@ -55,11 +56,12 @@ class Threads:
     def submit(self, rows: Rows, values: Values) -> Future[Chunk]:
         return self._pool.submit(run_chunk, self._task, rows, values, self._stop.is_set)
 
-    def check(self) -> None:
-        pass
+    def is_ready(self) -> bool:
+        return True
 
-    def is_lost(self, error: BaseException) -> bool:
-        return False
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        return ()  # what kills a thread kills us
 
     def stop(self) -> None:
         self._stop.set()
@@ -92,11 +94,12 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = self._new_pool()
 
-    def check(self) -> None:
-        pass
+    def is_ready(self) -> bool:
+        return True
 
-    def is_lost(self, error: BaseException) -> bool:
-        return isinstance(error, BrokenProcessPool)
+    @property
+    def lost(self) -> tuple[type[BaseException], ...]:
+        return (BrokenProcessPool,)
 
     def stop(self) -> None:
         self._stop.set()

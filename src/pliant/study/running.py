@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,7 @@ class Sharing:
         self._pending, self._next = pending, 0
         # chunks whose worker was lost: run one at a time, so that the next loss is surely theirs
         self._suspects: deque[Piece] = deque()
-        self._running: dict[Future[Chunk], tuple[Piece, float]] = {}
+        self._running: dict[Future[Chunk], Piece] = {}
         self._size = 1.0
         self._ready: list[Chunk] = []
         self._written = time.perf_counter()
@@ -56,7 +57,8 @@ class Sharing:
         """All rows, or those that are done when Ctrl-C ends it. What is finished has reached the sink."""
         try:
             while self._running or self._has_more():
-                self._fill()
+                if self.place.is_ready():
+                    self._fill()
                 self._collect()
         except KeyboardInterrupt:
             self.place.stop()
@@ -86,20 +88,23 @@ class Sharing:
 
     def _submit(self, piece: Piece) -> None:
         job = self.place.submit(piece.rows, self.plan.values(piece.rows))
-        self._running[job] = piece, time.perf_counter()
+        self._running[job] = piece
 
     def _collect(self) -> None:
         done, _ = wait(self._running, LOOK_SECONDS, FIRST_COMPLETED)
-        self.place.check()
+        if not self._running:
+            time.sleep(LOOK_SECONDS)
         was_alone = len(self._running) == 1
         for job in done:
-            piece, _ = self._running.pop(job)
-            error = job.exception()
+            piece = self._running.pop(job)
+            error = CancelledError() if job.cancelled() else job.exception()
             if error is None:
                 self._learn(job.result())
                 self._take(job.result())
-            elif self.place.is_lost(error):
+            elif isinstance(error, self.place.lost):
                 self._lose(piece, was_alone)
+            elif isinstance(error, (CancelledError, asyncio.CancelledError)):
+                self._suspects.append(piece)  # who was to run it went away: nobody's doing
             else:
                 raise error
         if time.perf_counter() - self._written > WRITE_SECONDS or sum(map(len, self._ready)) > MAX_BUFFER:

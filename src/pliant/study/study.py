@@ -191,9 +191,11 @@ class Study:
         if is_resumed and folder is None:
             raise ModelError("resume=True: nothing says where the study is; give out, its folder")
         if place == "dask":
-            from pliant.study.cluster import load_dask
+            from pliant.study.cluster import check_scheduler, load_dask
 
             load_dask()
+            if scheduler is not None:
+                check_scheduler(scheduler)
         stored = self._stored(folder, is_resumed)
         if self.figures and folder is not None:
             study_folder(folder, is_made=False)
