@@ -55,16 +55,18 @@ def test_workers_that_are_killed_at_random_change_nothing(undisturbed, short_chu
             for k in range(4):
                 if is_over.wait(0.7):
                     return
-                worker = list(cluster.workers.values())[k % 2]
-                if worker.pid:
-                    os.kill(worker.pid, signal.SIGKILL)
-                    n_killed.append(worker.pid)
+                workers = list(cluster.workers.values())
+                pid = workers[k % len(workers)].pid if workers else None
+                if pid:
+                    os.kill(pid, signal.SIGKILL)
+                    n_killed.append(pid)
 
         killer = threading.Thread(target=kill)
         killer.start()
         runs = study().run(tmp_path / "study", on="dask", scheduler=cluster.scheduler_address)
         is_over.set()
         killer.join()
+    assert n_killed
     assert columns(runs) == undisturbed
     assert columns(load_study(tmp_path / "study")) == undisturbed
 

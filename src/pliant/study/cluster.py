@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 from pliant.errors import ModelError, SimulationError
@@ -60,7 +61,9 @@ class Cluster:
             self._client.submit(_warm, workers=[address], pure=False, allow_other_workers=True)
             for address in first.values()
         ]
-        self._distributed.wait(jobs)
+        for job in jobs:
+            with suppress(Exception):  # then the first chunk there does it
+                job.result()
 
     @property
     def workers(self) -> int:
