@@ -6,14 +6,17 @@ import socket
 import time
 from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import ModelError, SimulationError
 from pliant.model.messages import quoted
 from pliant.study.chunk import Chunk, Task, run_chunk
 from pliant.study.places import Rows, Values, packed
+from pliant.study.store import lock_file
 
 ANSWER_SECONDS = 10.0  # within which a scheduler answers
+COUNT_SECONDS = 5.0  # between two looks at how many workers there are
 LOST_SECONDS = 10.0  # after which one that does not is lost
 
 
@@ -49,26 +52,8 @@ class Cluster:
         except (OSError, TimeoutError, ValueError) as error:
             raise _no_answer(scheduler, error) from None
         self._executor = self._client.get_executor(pure=False)
-        self._answered = time.monotonic()
-        if scheduler is not None:
-            self._warm_machines()
-
-    def _warm_machines(self) -> None:
-        """One worker of every machine compiles the kernels, if they are missing; then the others find them."""
-        info = self._client.scheduler_info(n_workers=-1)["workers"]
-        first = {worker["host"]: address for address, worker in reversed(info.items())}
-        jobs = [
-            self._client.submit(_warm, workers=[address], pure=False, allow_other_workers=True)
-            for address in first.values()
-        ]
-        for job in jobs:
-            with suppress(Exception):  # then the first chunk there does it
-                job.result()
-
-    @property
-    def workers(self) -> int:
-        """As many as there are now: they come and go."""
-        return max(1, sum(self._client.nthreads().values())) if self._client.status == "running" else 1
+        self._answered = self._counted = time.monotonic()
+        self.workers = max(1, sum(self._client.nthreads().values()))
 
     def submit(self, rows: Rows, values: Values) -> Future[Chunk]:
         job: Future[Chunk] = self._executor.submit(run_packed, self._packed, rows, values)
@@ -76,6 +61,11 @@ class Cluster:
 
     def is_ready(self) -> bool:
         if self._client.status == "running":
+            # workers come and go; a scheduler that has just gone is known by its silence
+            if time.monotonic() - self._counted > COUNT_SECONDS:
+                self._counted = time.monotonic()
+                with suppress(OSError, TimeoutError):
+                    self.workers = max(1, sum(self._client.nthreads().values()))
             self._answered = time.monotonic()
             return True
         if time.monotonic() - self._answered > LOST_SECONDS:
@@ -113,13 +103,19 @@ def _no_answer(address: Any, error: Exception) -> ModelError:
     )
 
 
-def _warm() -> None:
-    """What a machine needs to run rows: the kernels of every first run."""
+def _compile_once() -> None:
+    """On a new machine one of its workers compiles the kernels of every first run; the others wait for it."""
     from pliant.engine.warmup import warm_up
     from pliant.kernels import _jit
 
-    if _jit.CACHE_FOLDER and not _jit.is_cached():
-        warm_up(is_first_run=True)
+    if not _jit.CACHE_FOLDER or _jit.is_cached():
+        return
+    folder = Path(_jit.CACHE_FOLDER).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "compile.lock", "a") as file:
+        lock_file(file, waits=True)
+        if not _jit.is_cached():
+            warm_up(is_first_run=True)
 
 
 def _packed(task: Task) -> bytes:
@@ -141,6 +137,7 @@ def run_packed(packed_task: bytes, rows: Rows, values: Values) -> Chunk:
     import pickle
 
     if packed_task not in _tasks:
+        _compile_once()
         _tasks.clear()
         _tasks[packed_task] = pickle.loads(packed_task)
     return run_chunk(_tasks[packed_task], rows, values)

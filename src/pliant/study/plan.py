@@ -4,6 +4,7 @@ neither the order of the runs nor who makes them can matter."""
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +16,9 @@ from pliant.errors import ModelError
 from pliant.study.parameters import Parameter
 
 Array = NDArray[np.float64]
-METHODS = ("grid", "random", "sobol", "lhs")
+METHODS = ("grid", "random", "sobol", "lhs", "saltelli", "morris")
+SAMPLED = ("random", "sobol", "lhs")
+MORRIS_LEVELS = 4  # of every parameter in Morris' trajectories
 BLOCK = 4096  # rows whose shares are drawn together
 MAX_ROWS = 100_000_000
 MAX_LHS = 20_000_000  # shares, which a Latin hypercube has to draw all at once
@@ -68,11 +71,33 @@ def make_plan(parameters: tuple[Parameter, ...], method: str | None, sample: int
         if sample is None:
             raise ModelError(f"--method {chosen} needs the number of samples; give --sample N (sample=N)")
         count = sample
-        if chosen == "lhs" and count * len(parameters) > MAX_LHS:
-            raise ModelError(f"--method lhs: {count} samples are too many for it; take sobol or random")
+        count *= design_size(chosen, len(parameters))
+        if chosen == "saltelli" and sample & (sample - 1):
+            raise ModelError(f"--sample {sample}: Sobol' indices need a power of 2, as 256; give one")
+        if chosen == "morris":
+            load_salib()
+        if chosen in ("lhs", "morris") and count * len(parameters) > MAX_LHS:
+            raise ModelError(f"--method {chosen}: {count} rows are too many for it; take sobol or random")
     if count > MAX_ROWS:
         raise ModelError(f"the study has {count:.3g} rows; give at most {MAX_ROWS:.0e}")
     return Plan(parameters, chosen, count, seed)
+
+
+def design_size(method: str, n: int) -> int:
+    """Rows per sample: designs for sensitivities change one of n parameters at a time."""
+    return {"saltelli": n + 2, "morris": n + 1}.get(method, 1)
+
+
+def load_salib() -> Any:
+    """The library, or a message."""
+    try:
+        import SALib.analyze.morris
+        import SALib.sample.morris
+    except ModuleNotFoundError:
+        raise ModelError(
+            '--method morris: the package SALib is not installed; install it with: pip install "pliant[sensitivity]"'
+        ) from None
+    return SALib
 
 
 @lru_cache(maxsize=8)
@@ -81,16 +106,28 @@ def _block(method: str, n: int, count: int, seed: int, block: int) -> Array:
     if method == "random":
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, block]))).random((BLOCK, n))
     first = block * BLOCK
-    if method == "lhs":
-        return _latin_hypercube(n, count, seed)[first : first + BLOCK]
-    return _sobol(n, seed, first)
+    if method in ("lhs", "morris"):
+        whole: Array = (_latin_hypercube if method == "lhs" else _morris)(n, count, seed)
+        return whole[first : first + BLOCK]
+    if method == "saltelli":
+        return _saltelli(n, seed, np.arange(first, first + BLOCK))
+    return _sobol(n, seed, first, BLOCK)
 
 
-def _sobol(n: int, seed: int, first: int) -> Array:
+def _saltelli(n: int, seed: int, rows: NDArray[np.int64]) -> Array:
+    """Per point of Sobol's sequence in 2 n dimensions: A, A with one column of B after the other, B (Saltelli 2010)."""
+    points, places = np.divmod(rows, n + 2)
+    both = _sobol(2 * n, seed, int(points[0]), int(points[-1] - points[0]) + 1)[points - points[0]]
+    is_b = (places[:, None] - 1 == np.arange(n)) | (places[:, None] == n + 1)
+    return np.where(is_b, both[:, n:], both[:, :n])
+
+
+def _sobol(n: int, seed: int, first: int, count: int) -> Array:
     from scipy.stats import qmc
 
     made = qmc.Sobol(n, scramble=True, seed=np.random.default_rng(seed))
-    found: Array = (made.fast_forward(first) if first else made).random(BLOCK)
+    warnings.filterwarnings("ignore", "The balance properties", UserWarning)  # a block is a part of the sequence
+    found: Array = (made.fast_forward(first) if first else made).random(count)
     return found
 
 
@@ -100,3 +137,11 @@ def _latin_hypercube(n: int, count: int, seed: int) -> Array:
 
     found: Array = qmc.LatinHypercube(n, seed=np.random.default_rng(seed)).random(count)
     return found
+
+
+@lru_cache(maxsize=1)
+def _morris(n: int, count: int, seed: int) -> Array:
+    """Trajectories on a grid of MORRIS_LEVELS levels, which change one parameter after the other."""
+    problem = {"num_vars": n, "names": [str(k) for k in range(n)], "bounds": [[0.0, 1.0]] * n}
+    sample = load_salib().sample.morris.sample
+    return np.asarray(sample(problem, count // (n + 1), num_levels=MORRIS_LEVELS, seed=seed), float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ from pliant.study.base import Base
 from pliant.study.chunk import FAILED, STATUSES, Chunk
 from pliant.study.figures import StudyFigure
 from pliant.study.parameters import Parameter
+from pliant.study.plan import Plan
+from pliant.study.sensitivity import Sensitivity, sensitivity
 
 if TYPE_CHECKING:
     import pandas
@@ -40,6 +43,7 @@ class StudyRuns:
     codes: Array = field(repr=False)  # (rows, parameters)
     count: int  # of rows that the study has
     method: str
+    seed: int = 0
     folder: Path | None = None
     base: Base | None = field(default=None, repr=False)  # None: only Python can make its runs
     damaged: tuple[str, ...] = ()  # files whose rows are lost, and will be run again
@@ -47,7 +51,16 @@ class StudyRuns:
     @classmethod
     def of(cls, study: Study, figures: Any, chunk: Chunk, values: Array, folder: Path | None) -> StudyRuns:
         return cls(
-            study.base.name, study.parameters, figures, chunk, values, len(study), study.plan.method, folder, study.base
+            study.base.name,
+            study.parameters,
+            figures,
+            chunk,
+            values,
+            len(study),
+            study.plan.method,
+            study.seed,
+            folder,
+            study.base,
         )
 
     def __len__(self) -> int:
@@ -133,6 +146,16 @@ class StudyRuns:
             )
         return self.base
 
+    def plan(self) -> Plan:
+        """Which values its rows have."""
+        return Plan(self.parameters, self.method, self.count, self.seed)
+
+    def sensitivity(self, figure: str) -> Sensitivity:
+        """Which parameters a figure depends on: of a study with method="saltelli" Sobol' indices, the shares of its
+        variance (first order: of a parameter alone, total: with its interactions); with method="morris" elementary
+        effects. With intervals of 95 %."""
+        return sensitivity(self, figure)
+
     # --- as tables and pages ------------------------------------------------------------------------------------------
 
     @property
@@ -175,8 +198,14 @@ class StudyRuns:
 
     def findings(self) -> tuple[Finding, ...]:
         """Tables of the page."""
-        words = ("of every figure the least, mean and largest value, and the rows that have them.",)
-        return (Finding("Figures", words[0].capitalize(), SUMMARY, tuple(self.summary()), numbers=(2, 3, 4, 5, 6)),)
+        words = "Of every figure the least, mean and largest value, and the rows that have them."
+        found = [Finding("Figures", words, SUMMARY, tuple(self.summary()), numbers=(2, 3, 4, 5, 6))]
+        for label in [each.label for each in self.figures] if self.method in MEANINGS else []:
+            with suppress(ModelError):  # not all rows are there, or nothing varies
+                each = self.sensitivity(label)
+                title, text = f"What {label} depends on", MEANINGS[self.method]
+                found.append(Finding(title, text, each.columns, tuple(each.table()), numbers=(1, 2, 3, 4)))
+        return tuple(found)
 
     def summary(self) -> list[tuple[str, ...]]:
         """Rows under SUMMARY: what every figure ranges over, and where."""
@@ -200,4 +229,10 @@ class StudyRuns:
         return f"<StudyRuns of {self.name!r}: {len(self)} of {self.count} rows{failed}{left}>"
 
 
+MEANINGS = {
+    "saltelli": "Sobol' indices: shares of the variance of the figure, of a parameter alone (first order) and with its "
+    "interactions (total), with intervals of 95 %.",
+    "morris": "Morris' elementary effects: how much the figure changes over the whole range of a parameter, its mean, "
+    "the mean of its size with an interval of 95 %, and its deviation, which tells of bends and interactions.",
+}
 SUMMARY = ("figure", "unit", "least", "mean", "largest", "deviation", "runs")

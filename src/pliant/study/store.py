@@ -62,7 +62,7 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Nobody else writes; the system lifts the lock of a process that is killed."""
         with open(self.folder / LOCK, "a") as file:
-            if not _lock(file):
+            if not lock_file(file):
                 raise ModelError(
                     f"--out {self.folder}: another process is writing to this study; wait for it, or choose another "
                     "folder"
@@ -257,18 +257,20 @@ def _level(path: Path) -> int:
     return int(path.stem.split("-")[1])
 
 
-def _lock(file: Any) -> bool:
-    """Whether this process has the lock of an open file now."""
+def lock_file(file: Any, waits: bool = False) -> bool:
+    """Whether this process has the lock of an open file now; waits: until it has it. It goes when the file is closed,
+    or with the process."""
     try:
         import fcntl
     except ModuleNotFoundError:
         import msvcrt
 
         with suppress(OSError):
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            kind = msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK  # type: ignore[attr-defined]
+            msvcrt.locking(file.fileno(), kind, 1)  # type: ignore[attr-defined]
             return True
         return False
     with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         return True
     return False

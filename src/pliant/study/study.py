@@ -28,7 +28,7 @@ from pliant.study.chunk import Chunk, Task, joined, run_chunk
 from pliant.study.figures import StudyFigure, as_figures, resolved_figures
 from pliant.study.parameters import parameters_of
 from pliant.study.places import PLACES, Place, Processes, Threads
-from pliant.study.plan import METHODS, Plan, make_plan
+from pliant.study.plan import METHODS, Plan, design_size, make_plan
 from pliant.study.running import Sharing, codes
 from pliant.study.runs import StudyRuns
 from pliant.study.store import Store, check_same, digest, read_definition, study_folder, write_definition
@@ -350,7 +350,7 @@ def study_of(stored: dict[str, Any]) -> Study | None:
         figures,
         settings=base["settings"],
         method=study["method"],
-        sample=None if is_grid else study.get("sample", study["rows"]),
+        sample=None if is_grid else study["rows"] // design_size(study["method"], len(study["parameters"])),
         seed=study["seed"],
         trust=base["trust"],
     )
@@ -372,5 +372,5 @@ def load_study(folder: str | Path) -> StudyRuns:
     maker = CaseOrFile(where, base["settings"], base["trust"]) if where else None
     return StudyRuns(
         stored["name"], parameters, figures, found.chunk, found.parameters, stored["study"]["rows"],
-        stored["study"]["method"], place, maker, tuple(store.damaged),
+        stored["study"]["method"], stored["study"]["seed"], place, maker, tuple(store.damaged),
     )  # fmt: skip
