@@ -12,7 +12,7 @@ from pliant.study.plan import design_size
 SHARE = 0.1  # of the fourth power in Ishigami's function
 
 
-def point(a, b, c):
+def point(a=0.0, b=0.0, c=1.0):
     """A model that carries three numbers; nothing of it is used but these."""
     return Model(
         "point",

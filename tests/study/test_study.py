@@ -178,6 +178,13 @@ def test_a_function_may_make_models_or_results():
     assert made.column("hinge").tolist() == ready.column("hinge").tolist()
 
 
+def test_a_function_that_takes_other_arguments_is_refused():
+    with pytest.raises(
+        ModelError, match=r"swinging\(length, mass=1.0\) cannot be called with lenght: .*let them agree"
+    ):
+        Study(swinging, {"lenght": [1.0]}, "hinge")
+
+
 def test_keys_of_a_model_in_python_are_those_of_its_file():
     runs = Study(pendulum(), {"joints.hinge.q0": [0.1, 0.2], "bodies.rod.mass": [1.0]}, "hinge").run()
     for row, angle in enumerate((0.1, 0.2)):

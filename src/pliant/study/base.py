@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from pliant.files import as_path
 from pliant.io.controller_file import label_of
 from pliant.io.parameters import assign
 from pliant.io.toml import checked_model, model_tables
-from pliant.model.messages import quoted
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation.options import check_options, with_values
@@ -148,6 +148,18 @@ class FunctionBase:
     @property
     def name(self) -> str:
         return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def check_arguments(self, names: Sequence[str]) -> None:
+        """Refuse parameters that are not its arguments."""
+        try:
+            signature = inspect.signature(self.function)
+        except (TypeError, ValueError):
+            return  # the first call will tell
+        try:
+            signature.bind(**dict.fromkeys(names))
+        except TypeError as error:
+            takes = f"{self.name}{signature}"
+            raise ModelError(f"Study: {takes} cannot be called with {listed(names)}: {error}; let them agree") from None
 
     def run(self, values: Mapping[str, Any]) -> RowRun:
         begun = {key: value for key, value in {**self.settings, **values}.items() if is_start(key)}

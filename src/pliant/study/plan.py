@@ -107,7 +107,7 @@ def _block(method: str, n: int, count: int, seed: int, block: int) -> Array:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, block]))).random((BLOCK, n))
     first = block * BLOCK
     if method in ("lhs", "morris"):
-        whole: Array = (_latin_hypercube if method == "lhs" else _morris)(n, count, seed)
+        whole = _latin_hypercube(n, count, seed) if method == "lhs" else _morris(n, count, seed)
         return whole[first : first + BLOCK]
     if method == "saltelli":
         return _saltelli(n, seed, np.arange(first, first + BLOCK))

@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant import __version__
+from pliant.cases.chosen_run import is_start
 from pliant.console import progress_bar
 from pliant.engine.arguments import as_choice, as_flag, as_index, as_whole
 from pliant.engine.callbacks import heard
 from pliant.engine.threads import thread_count
-from pliant.errors import ModelError, SimulationError
+from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import as_path
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
-from pliant.study.base import Base, CaseOrFile, RowRun, as_base, function_identity
+from pliant.study.base import Base, CaseOrFile, FunctionBase, RowRun, as_base, function_identity
 from pliant.study.chunk import Chunk, Task, joined, run_chunk
 from pliant.study.figures import StudyFigure, as_figures, resolved_figures
 from pliant.study.parameters import parameters_of
@@ -75,6 +76,8 @@ class Study:
         both = [each.name for each in self.parameters if each.name in settings]
         if both:
             raise ModelError(f"{both[0]} is both set and varied; do one of them")
+        if isinstance(self.base, FunctionBase):
+            self.base.check_arguments([each.name for each in self.parameters if not is_start(each.name)])
         self.plan: Plan = make_plan(self.parameters, chosen, count, self.seed)
         self._given = as_figures(figures)
         self._resolved: tuple[StudyFigure, ...] | None = None
@@ -115,7 +118,7 @@ class Study:
         for row in dict.fromkeys(np.linspace(0, len(self) - 1, TRIED).astype(int).tolist()):
             try:
                 return row, self.base.run(self.plan.row(row))
-            except ModelError as error:
+            except PliantError as error:
                 first = first or error
         assert first is not None
         raise first
