@@ -4,7 +4,6 @@ neither the order of the runs nor who makes them can matter."""
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -119,15 +118,17 @@ def _saltelli(n: int, seed: int, rows: NDArray[np.int64]) -> Array:
     points, places = np.divmod(rows, n + 2)
     both = _sobol(2 * n, seed, int(points[0]), int(points[-1] - points[0]) + 1)[points - points[0]]
     is_b = (places[:, None] - 1 == np.arange(n)) | (places[:, None] == n + 1)
-    return np.where(is_b, both[:, n:], both[:, :n])
+    found: Array = np.where(is_b, both[:, n:], both[:, :n])
+    return found
 
 
 def _sobol(n: int, seed: int, first: int, count: int) -> Array:
     from scipy.stats import qmc
 
     made = qmc.Sobol(n, scramble=True, seed=np.random.default_rng(seed))
-    warnings.filterwarnings("ignore", "The balance properties", UserWarning)  # a block is a part of the sequence
-    found: Array = (made.fast_forward(first) if first else made).random(count)
+    # a sequence that begins with another number of points than a power of 2 is warned of
+    whole = count if first else 1 << (count - 1).bit_length()
+    found: Array = (made.fast_forward(first) if first else made).random(whole)[:count]
     return found
 
 
