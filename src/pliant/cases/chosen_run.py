@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -92,23 +91,30 @@ def is_start(key: str) -> bool:
     return key.endswith(START) and key.partition(".")[0] not in FILE_KEYS
 
 
-def chosen_start(
-    model: Model, begun: Mapping[str, Any], before: Mapping[str, Array] = MappingProxyType({})
-) -> dict[str, Array]:
-    """q0 and v0 as simulate takes them: those before, or the model's own, with "elbow.start" and "elbow.rate.start" in
-    their places."""
-    if not begun:
-        return dict(before)
+def chosen_start(model: Model, begun: Mapping[str, Any]) -> dict[str, Array]:
+    """q0 and v0 as simulate takes them: the model's own, with "elbow.start" and "elbow.rate.start" in their places."""
+    return placed_start(start_places(model), begun, {}, model) if begun else {}
+
+
+def start_places(model: Model) -> dict[str, tuple[str, int]]:
+    """Keys of starts: q0 or v0, and where in it."""
     places = {f"{name}{START}": ("q0", k) for k, name in enumerate(model.coordinates)}
-    places |= {f"{name}.rate{START}": ("v0", k) for k, name in enumerate(model.velocities)}
+    return places | {f"{name}.rate{START}": ("v0", k) for k, name in enumerate(model.velocities)}
+
+
+def placed_start(
+    places: Mapping[str, tuple[str, int]], begun: Mapping[str, Any], before: Mapping[str, Array], model: Model
+) -> dict[str, Array]:
+    """The starts before, or the model's own, with those given in their places."""
     found = {which: row.copy() for which, row in before.items()}
     for key, value in begun.items():
         if key not in places:
             hint = closest(key, places) or ";"
             raise ModelError(f"--set {quoted(key)[1:-1]}: no such start{hint} there are {listed(places, 30)}")
         which, k = places[key]
-        row = found.setdefault(which, np.array(getattr(model, which)))
-        row[k] = as_number(_number(value), key)
+        if which not in found:
+            found[which] = np.array(getattr(model, which))
+        found[which][k] = as_number(_number(value), key)
     return found
 
 

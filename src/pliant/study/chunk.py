@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.cases.chosen_run import chosen_start, is_start
+from pliant.cases.chosen_run import is_start, placed_start, start_places
 from pliant.errors import PliantError
 from pliant.model.model import Model
 from pliant.simulation.run_batch import RunBatch
@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 STATUSES = ("done", "stopped", "failed")
 FAILED = STATUSES.index("failed")
 MAX_STACK = 1024  # rows of which only the end is asked for, run together
+Recent = tuple[RowRun, dict[str, tuple[str, int]], dict[str, Any]]  # a run, places of starts, its own start
 STACK_SECONDS = 0.1  # so that Ctrl-C is heard
 
 
@@ -78,7 +79,7 @@ def run_chunk(
     """These rows, with the values of their parameters; when it is stopped, those that are done by then."""
     done: list[Chunk] = []
     first = time.perf_counter()
-    recent: dict[Any, RowRun] = {}
+    recent: dict[Any, Recent] = {}
     start, size = 0, 1
     while start < len(rows) and not is_stopped():
         part, begun = slice(start, start + size), time.perf_counter()
@@ -98,7 +99,7 @@ def _run_rows(
     task: Task,
     rows: NDArray[np.int64],
     chosen: list[dict[str, Any]],
-    recent: dict[Any, RowRun],
+    recent: dict[Any, Recent],
     is_stopped: Callable[[], bool],
 ) -> tuple[Chunk, bool]:
     """A few rows, and whether many at a time are cheaper."""
@@ -115,7 +116,7 @@ def _run_rows(
     return joined([chunk for chunk in chunks if chunk is not None], len(task.figures)), False
 
 
-def _row_run(base: Base, values: dict[str, Any], recent: dict[Any, RowRun]) -> RowRun:
+def _row_run(base: Base, values: dict[str, Any], recent: dict[Any, Recent]) -> RowRun:
     """The run of a row. Where only its start differs from the one before, the model is the same."""
     begun = {key: value for key, value in values.items() if is_start(key)}
     if not begun:
@@ -124,14 +125,19 @@ def _row_run(base: Base, values: dict[str, Any], recent: dict[Any, RowRun]) -> R
     key = tuple(others.values())
     if key not in recent:
         recent.clear()
-        recent[key] = base.run(others)
-    run = recent[key]
-    return replace(run, starts=chosen_start(run.model, begun, run.starts))
+        run = base.run(others)
+        places = start_places(run.model)
+        recent[key] = run, places, placed_start(places, begun, run.starts, run.model)
+    run, places, before = recent[key]
+    starts = placed_start(places, begun, before, run.model)
+    return RowRun(run.model, run.options, starts, run.case, run.settings, run.result)
 
 
 def _can_stack(first: RowRun, run: RowRun, task: Task) -> bool:
     """Whether only ends are asked for, and of runs that simulate_many takes together."""
     model, other = first.model, run.model
+    if run is not first and model is other and run.options is first.options and run.result is None:
+        return True  # as the first
     return (
         run.result is None
         and (run.options is first.options or dict(run.options) == dict(first.options))
@@ -174,7 +180,8 @@ def _ends(task: Task, known: dict[int, tuple[RowRun | None, str]], is_stopped: C
     models: list[Model] = [run.model for run in runs]
     is_one = all(model is models[0] for model in models)
     is_given = "q0" in runs[0].starts, "v0" in runs[0].starts
-    q0, v0 = (np.array([run.starts.get(key, getattr(run.model, key)) for run in runs]) for key in ("q0", "v0"))
+    own = {key: getattr(models[0], key) for key in ("q0", "v0")} if is_one else {}
+    q0, v0 = (np.array([_start(run, key, own) for run in runs]) for key in ("q0", "v0"))
 
     def watch(done: int, count: int) -> None:
         if is_stopped():
@@ -193,6 +200,13 @@ def _ends(task: Task, known: dict[int, tuple[RowRun | None, str]], is_stopped: C
     failed = [failed_chunk(np.array([row]), len(task.figures), why) for row, (run, why) in known.items() if run is None]
     notes = {row: words for row, words in notes.items() if row in set(rows[kept].tolist())}
     return joined([Chunk(rows[kept], values[kept], status[kept], notes), *failed], len(task.figures))
+
+
+def _start(run: RowRun, key: str, own: dict[str, Array]) -> Array:
+    """q0 or v0 of a run: its own, or that of the one model of all, or its model's."""
+    if key in run.starts:
+        return np.asarray(run.starts[key])
+    return own[key] if own else np.asarray(getattr(run.model, key))
 
 
 def _column(figure: StudyFigure) -> str:
