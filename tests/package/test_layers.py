@@ -66,7 +66,7 @@ OTHERS = {
     "trust": {"numpy"},
     "study": {"numpy", "scipy", "h5netcdf", "xarray", "pandas", "distributed", "cloudpickle", "SALib"},
     "lab": {"numpy"},
-    "benchmarks": {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn", "CyRK"},
+    "benchmarks": {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn", "CyRK", "distributed"},
     "console": {"rich"},
     "command": {"numpy", "rich", "typer", "click"},
     "result": {"numpy", "xarray", "pandas"},

@@ -371,7 +371,7 @@ def bench(
 
     Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
     cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs,
-    transfer_cost, transfer_runs, sweep, stepper, startup.
+    transfer_cost, transfer_runs, sweep, study, stepper, startup.
 
     pliant bench chain3 chain10 --out bench.json
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ def as_figures(given: Any) -> Mapping[str, Any] | None:
         given = [given]
     if isinstance(given, Mapping):
         pairs: list[tuple[Any, Any]] = list(given.items())
-    elif isinstance(given, Iterable):
+    elif isinstance(given, (list, tuple)):
         pairs = [(each if isinstance(each, str) else getattr(each, "__name__", "figure"), each) for each in given]
     else:
         pairs = []

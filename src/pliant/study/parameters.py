@@ -32,8 +32,8 @@ class Parameter:
 
     name: str
     kind: str  # even, log, normal or list
-    low: float = math.nan  # or the mean
-    high: float = math.nan  # or the standard deviation
+    low: float = 0.0  # or the mean
+    high: float = 0.0  # or the standard deviation
     count: int = 0  # of values in a grid; 0: none said
     values: tuple[Any, ...] = ()  # of a list
     is_whole: bool = False  # a range of whole numbers stays one

@@ -78,7 +78,7 @@ def make_plan(parameters: tuple[Parameter, ...], method: str | None, sample: int
         if chosen in ("lhs", "morris") and count * len(parameters) > MAX_LHS:
             raise ModelError(f"--method {chosen}: {count} rows are too many for it; take sobol or random")
     if count > MAX_ROWS:
-        raise ModelError(f"the study has {count:.3g} rows; give at most {MAX_ROWS:.0e}")
+        raise ModelError(f"the study has {count} rows; give at most {MAX_ROWS}")
     return Plan(parameters, chosen, count, seed)
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.arguments import as_index
+from pliant.engine.arguments import as_index, as_name
 from pliant.errors import ModelError
 from pliant.files import as_path
+from pliant.model.messages import listed, quoted
 from pliant.report_types import Finding
 from pliant.result import Result
 from pliant.results.frames import pandas_frame
@@ -109,8 +110,8 @@ class StudyRuns:
     def column(self, name: str) -> NDArray[Any]:
         """One column of the table."""
         table = self.table
-        if not isinstance(name, str) or name not in table:
-            raise ModelError(f"no column {name!r}; there are {', '.join(table)}")
+        if as_name(name, "name") not in table:
+            raise ModelError(f"no column {quoted(name)}; there are {listed(table, 30)}")
         return table[name]
 
     def values(self, row: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.arguments import as_name
 from pliant.errors import ModelError
 from pliant.model.messages import listed, quoted
 from pliant.study.plan import MORRIS_LEVELS, design_size
@@ -61,7 +62,7 @@ class Sensitivity:
 def sensitivity(runs: StudyRuns, figure: Any) -> Sensitivity:
     """Of a figure of a study by the method saltelli or morris."""
     labels = [each.label for each in runs.figures]
-    if figure not in labels:
+    if as_name(figure, "figure") not in labels:
         raise ModelError(f"sensitivity: no figure {quoted(figure)}; there are {listed(labels, 30)}")
     if runs.method not in HEADS:
         raise ModelError(

@@ -29,13 +29,14 @@ from pliant.study.chunk import Chunk, Task, joined, run_chunk
 from pliant.study.figures import StudyFigure, as_figures, resolved_figures
 from pliant.study.parameters import parameters_of
 from pliant.study.places import PLACES, Place, Processes, Threads
-from pliant.study.plan import METHODS, Plan, design_size, make_plan
+from pliant.study.plan import MAX_ROWS, METHODS, Plan, design_size, make_plan
 from pliant.study.running import Sharing, codes
 from pliant.study.runs import StudyRuns
 from pliant.study.store import Store, check_same, digest, read_definition, study_folder, write_definition
 
 Rows = NDArray[np.int64]
 MAX_SEED = 2**63
+MAX_WORKERS = 1000  # on one machine
 TRIED = 8  # rows that are looked at before a study counts as one that cannot run
 BAR_SECONDS = 0.5  # before the bar is shown
 
@@ -69,6 +70,8 @@ class Study:
         self.parameters = parameters_of(parameters)
         chosen = as_choice(method, METHODS, "method") if method is not None else None
         count = as_whole(sample, "sample") if sample is not None else None
+        if count is not None and count > MAX_ROWS:
+            raise ModelError(f"sample: {quoted(sample)} found; give at most {MAX_ROWS}")
         self.seed = as_whole(seed, "seed", 0)
         if self.seed >= MAX_SEED:
             raise ModelError(f"seed: {quoted(seed)} found; give a whole number below 2^63")
@@ -187,6 +190,8 @@ class Study:
         count = thread_count(None)
         if workers is not None:
             count = as_whole(workers, "workers", advice=", or None for all cores")
+            if count > MAX_WORKERS:
+                raise ModelError(f"workers: {quoted(workers)} found; give at most {MAX_WORKERS}, or None for all cores")
         is_resumed = as_flag(resume, "resume")
         if scheduler is not None and (place != "dask" or not isinstance(scheduler, str)):
             raise ModelError(f'scheduler: {quoted(scheduler)} found; it is an address, and goes with on="dask"')
