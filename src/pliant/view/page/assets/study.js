@@ -235,13 +235,21 @@ function layoutOf(x, y, more = {}) {
 const config = { responsive: true, displaylogo: false, displayModeBar: "hover", modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["resetScale2d"]], toImageButtonOptions: { format: "svg", filename: "pliant" } };
 const scale = MAP.map((colour, k) => [k / (MAP.length - 1), colour]);
 
+function hasNumbers({ values }) {
+  return values.some(Number.isFinite);
+}
+
+function barOf(column) {
+  return { title: { text: escaped(titled(column)), side: "right" }, thickness: 10, len: 0.9 };
+}
+
 function drawScatter() {
   const [x, y] = [scatterX(), scatterY()];
   const colour = colourBy();
   const jitter = (column) => (column.words.length ? Float64Array.from(column.values, (value, k) => value + 0.3 * (((k * 0.618034) % 1) - 0.5)) : column.values);
   const traces = [{
     type: "scatter", mode: "markers", x: jitter(x), y: jitter(y), customdata: rows,
-    marker: { color: colour.values, colorscale: scale, size: rows.length > 1000 ? 4 : 7, opacity: 0.8, colorbar: { title: { text: escaped(titled(colour)), side: "right" }, thickness: 10, len: 0.9 } },
+    marker: { size: rows.length > 1000 ? 4 : 7, opacity: 0.8, ...(hasNumbers(colour) ? { color: colour.values, colorscale: scale, colorbar: barOf(colour) } : {}) },
     hovertemplate: `row %{customdata}<br>${escaped(x.name)} %{x:.5g}<br>${escaped(y.name)} %{y:.5g}<extra></extra>`,
   }];
   Plotly.react("scatter", traces, layoutOf(x, y), config);
@@ -269,10 +277,10 @@ function drawHeat() {
   }
   const traces = [{
     type: "heatmap", x: across.centres, y: up.centres, z: sums.map((line) => line.map(([sum, n]) => (n ? sum / n : null))),
-    colorscale: scale, colorbar: { title: { text: escaped(titled(z)), side: "right" }, thickness: 10, len: 0.9 },
+    colorscale: scale, showscale: hasNumbers(z), colorbar: barOf(z),
     hovertemplate: `${escaped(x.name)} %{x:.5g}<br>${escaped(y.name)} %{y:.5g}<br>%{z:.5g}<extra></extra>`,
   }];
-  Plotly.react("heat", traces, layoutOf(x, y), config);
+  Plotly.react("heat", hasNumbers(z) ? traces : [], layoutOf(x, y), config);
 }
 
 function drawResponses() {
