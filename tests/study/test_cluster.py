@@ -47,7 +47,7 @@ def short_chunks(monkeypatch):
 
 def test_workers_that_are_killed_at_random_change_nothing(undisturbed, short_chunks, tmp_path):
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as cluster:
         is_over, n_killed = threading.Event(), []
 

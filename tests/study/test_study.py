@@ -276,16 +276,20 @@ def test_a_store_gives_back_what_was_run_to_the_bit(tmp_path):
     assert columns(runs) == columns(study.run())
     assert columns(load_study(folder)) == columns(runs)
     assert load_study(folder).is_complete
+    assert sorted(path.name for path in folder.iterdir()) == ["rows.nc", "study.json", "study.lock"]
     again = study.run(folder, resume=True)
     assert columns(again) == columns(runs)
 
 
 @pytest.mark.parametrize("harm", ["cut", "emptied", "bit", "text", "gone"])
-def test_a_damaged_file_is_left_out_and_its_rows_are_run_again(harm, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_finished", ["finished", "stopped"])
+def test_a_damaged_file_is_left_out_and_its_rows_are_run_again(harm, is_finished, tmp_path, monkeypatch):
     monkeypatch.setattr("pliant.study.running.WRITE_SECONDS", 0.0)
+    if is_finished == "stopped":
+        monkeypatch.setattr(stores.Store, "finish", lambda store: None)
     study, folder = stored(tmp_path)
     runs = study.run(folder)
-    path = max(folder.glob("rows-*.nc"), key=lambda path: path.stat().st_size)
+    path = max(folder.glob("rows*.nc"), key=lambda path: path.stat().st_size)
     content = bytearray(path.read_bytes())
     if harm == "bit":
         place = content.find(runs.column("hinge")[runs.rows == load_rows(path)[0]].tobytes())
@@ -308,10 +312,11 @@ def load_rows(path):
 
 def test_many_files_become_few_and_no_row_is_lost_or_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "MERGED", 4)
+    monkeypatch.setattr(stores.Store, "finish", lambda store: None)
     monkeypatch.setattr("pliant.study.running.WRITE_SECONDS", 0.0)
     study, folder = stored(tmp_path, 150)
     runs = study.run(folder, workers=1)
-    files = sorted(folder.glob("rows-*.nc"))
+    files = sorted(folder.glob("rows*.nc"))
     rows = [row for path in files for row in load_rows(path)]
     assert sorted(rows) == list(range(150))
     assert len({path.name.split("-")[1] for path in files}) > 1  # files of two levels
@@ -322,7 +327,7 @@ def test_many_files_become_few_and_no_row_is_lost_or_twice(tmp_path, monkeypatch
     part._write(folder / "rows-0-90000000.nc", chunk.chunk, chunk.parameters)
     assert columns(load_study(folder)) == columns(runs)
     assert columns(study.run(folder, resume=True)) == columns(runs)
-    assert {path: path.read_bytes() for path in sorted(folder.glob("rows-*.nc"))} == kept
+    assert {path: path.read_bytes() for path in sorted(folder.glob("rows*.nc"))} == kept
 
 
 def test_two_processes_cannot_write_one_study(tmp_path):
@@ -338,7 +343,7 @@ def test_rows_whose_parameters_are_others_are_refused(tmp_path):
     study, folder = stored(tmp_path)
     study.run(folder)
     part = stores.Store(folder, ("length",), ("hinge", "max(hinge)"), ("rad", "rad"))
-    path = min(folder.glob("rows-*.nc"))
+    path = min(folder.glob("rows*.nc"))
     chunk = part._read(path)
     part._write(path, chunk.chunk, chunk.parameters + 1e-9)
     with pytest.raises(ModelError, match="its parameters are not those of this study"):

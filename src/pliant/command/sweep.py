@@ -149,9 +149,7 @@ def _run(
     if not quiet:
         print(f"{runs.name}: {len(runs)} of {runs.count} rows, {len(failed)} failed")
         print_table(SUMMARY, runs.summary())
-        print(
-            f"written: {folder}/report.html, study.json, rows-*.nc; load them with pliant.load_study({str(folder)!r})"
-        )
+        print(f"written: {folder}/report.html, study.json, rows.nc; load them with pliant.load_study({str(folder)!r})")
     if not runs.is_complete:
         left = runs.count - len(runs)
         print(f"pliant: interrupted, {left} rows are left: pliant sweep --resume --out {folder}", file=sys.stderr)

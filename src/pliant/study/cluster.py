@@ -43,7 +43,7 @@ class Cluster:
             check_scheduler(scheduler)
         else:
             self._own = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
             )
         try:
             self._client = distributed.Client(

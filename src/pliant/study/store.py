@@ -3,7 +3,8 @@
 Rows are only ever added: every second or so, all that have finished since are written as one more NetCDF file, which
 appears whole or not at all and carries a checksum. So nothing that happens to the process, the machine or the disk can
 harm what was written before, and what is damaged is known by itself and run again. When there are MERGED files of a
-level, they become one of the next level: a million rows are a few files, and each row is written three times at most.
+level, they become one of the next level, and when the study is finished all become one, rows.nc: a million rows are a
+few files, and each row is written four times at most.
 
 NetCDF (HDF5) is what result.nc is, any tool reads it, and it is there already; parquet would bring pyarrow, larger than
 all of pliant, for columns of numbers that need no compression of words. One HDF5 file to which rows are appended would
@@ -15,6 +16,7 @@ import hashlib
 import io
 import json
 import os
+import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,7 +35,8 @@ from pliant.study.chunk import Chunk, joined
 Array = NDArray[np.float64]
 FORMAT, VERSION = "pliant study", 1
 DEFINITION, LOCK = "study.json", "study.lock"
-NAME = re.compile(r"rows-(\d)-(\d{8})\.nc")
+NAME = re.compile(r"rows-(\d)-(\d{8})\.nc|rows\.nc")
+WHOLE = "rows.nc"  # of a study that is finished
 MERGED = 64  # files of a level that become one of the next
 MAX_LEVEL = 9
 MAX_READS = 10  # while somebody merges files
@@ -67,6 +70,9 @@ class Store:
                     f"--out {self.folder}: another process is writing to this study; wait for it, or choose another "
                     "folder"
                 )
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}\n")
+            file.flush()
             yield
 
     def begin(self, count: int, codes_of: Any) -> NDArray[np.bool_]:
@@ -114,6 +120,19 @@ class Store:
             for each in files:
                 each.unlink(missing_ok=True)
 
+    def finish(self) -> None:
+        """All rows are there: one file of them takes the place of the others."""
+        files = self._found()
+        if [path.name for path in files] == [WHOLE]:
+            return
+        found = self.read()
+        if self.damaged or not len(found.chunk):
+            return
+        self._write(self.folder / WHOLE, found.chunk, found.parameters)
+        for path in files:
+            if path.name != WHOLE:
+                path.unlink(missing_ok=True)
+
     def _write(self, path: Path, chunk: Chunk, parameters: Array) -> None:
         import h5netcdf
 
@@ -148,7 +167,7 @@ class Store:
         """Files of rows, the largest first."""
         paths = [path for path in self.folder.iterdir() if NAME.fullmatch(path.name)]
         for path in paths:
-            self._serial = max(self._serial, int(path.stem.rpartition("-")[2]))
+            self._serial = max(self._serial, 0 if path.name == WHOLE else int(path.stem.rpartition("-")[2]))
         return sorted(paths, key=lambda path: (-_level(path), path.name))
 
     def _read(self, path: Path) -> StoredRows | None:
@@ -254,7 +273,7 @@ def _checksum(arrays: dict[str, Any]) -> str:
 
 
 def _level(path: Path) -> int:
-    return int(path.stem.split("-")[1])
+    return MAX_LEVEL + 1 if path.name == WHOLE else int(path.stem.split("-")[1])
 
 
 def lock_file(file: Any, waits: bool = False) -> bool:

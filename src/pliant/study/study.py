@@ -302,6 +302,8 @@ class Study:
     def _found(self, task: Task, store: Store | None, kept: list[Chunk]) -> StudyRuns:
         if store is not None:
             stored = store.read()
+            if len(stored.chunk) == len(self):
+                store.finish()
             chunk, values = stored.chunk, stored.parameters
         else:
             chunk = joined(kept, len(task.figures))
