@@ -156,6 +156,7 @@ def _split(text: str) -> list[Any]:
 
 def _list(name: str, values: list[Any], where: str) -> Parameter:
     """Values of a list: numbers, texts, true and false."""
+    values = [value.item() if isinstance(value, np.generic) else value for value in values]
     if not values or len(values) > MAX_VALUES:
         raise ModelError(f"{where}: {len(values) or 'no'} values found; {FORMS}")
     for value in values:
@@ -167,8 +168,7 @@ def _list(name: str, values: list[Any], where: str) -> Parameter:
     twice = [value for value, count in Counter(map(repr, values)).items() if count > 1]
     if twice:
         raise ModelError(f"{where}: {twice[0]} stands there twice; give every value once")
-    plain = tuple(float(value) if isinstance(value, np.floating) else value for value in values)
-    return Parameter(name, "list", values=plain)
+    return Parameter(name, "list", values=tuple(values))
 
 
 def _range(name: str, text: str, where: str) -> Parameter:

@@ -19,6 +19,7 @@ from pliant.study.plan import Plan
 
 Rows = NDArray[np.int64]
 CHUNK_SECONDS = 1.0  # of a chunk, about
+MANY_WORKERS = 100  # beyond which chunks are longer
 WRITE_SECONDS = 1.0  # between two writes
 MAX_CHUNK = 20_000  # rows
 MAX_BUFFER = 200_000  # rows that wait to be written
@@ -114,7 +115,9 @@ class Sharing:
     def _learn(self, chunk: Chunk) -> None:
         """How many rows make a second."""
         if len(chunk) and chunk.seconds > 0.0:
-            fits = CHUNK_SECONDS * len(chunk) / chunk.seconds
+            # a scheduler takes some hundred chunks a second: those of many workers are longer
+            seconds = CHUNK_SECONDS * max(1.0, self.place.workers / MANY_WORKERS)
+            fits = seconds * len(chunk) / chunk.seconds
             self._size = max(1.0, min(GROWTH * self._size, fits))
 
     def _lose(self, piece: Piece, was_alone: bool) -> None:

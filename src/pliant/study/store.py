@@ -210,7 +210,7 @@ class Store:
 
 def write_definition(folder: Path, definition: dict[str, Any]) -> None:
     """study.json."""
-    text = json.dumps({"format": FORMAT, "format_version": VERSION, **definition}, indent=2)
+    text = json.dumps({"format": FORMAT, "format_version": VERSION, **definition}, indent=2, default=str)
     write_whole(folder / DEFINITION, text + "\n")
 
 
@@ -247,7 +247,7 @@ def check_same(folder: Path, stored: dict[str, Any], definition: dict[str, Any])
 
 def digest(study: dict[str, Any]) -> str:
     """Of a definition."""
-    return hashlib.sha256(json.dumps(study, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(study, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def study_folder(folder: Path, is_made: bool = True) -> None:

@@ -5,10 +5,9 @@ const failed = array(DATA.failed);
 const columns = DATA.columns.map((column) => ({ ...column, values: array(column.values) }));
 const figures = columns.filter((column) => column.figure);
 const parameters = columns.filter((column) => !column.figure);
-const numeric = columns.filter((column) => !column.words.length);
 const state = { row: -1, brushes: new Map() };
 const HEIGHT = 340;
-const BINS = 24; // of a parameter with many values
+const MAX_BINS = 24; // of a parameter with many values
 
 function escaped(words) {
   return String(words).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
@@ -256,20 +255,22 @@ function drawScatter() {
 }
 
 // Places along a parameter: its values, or bins of it; and which of them every row is in.
-function binned(column) {
+function binned(column, perBin = 8) {
   const distinct = [...new Set(column.values)].filter(Number.isFinite).sort((a, b) => a - b);
-  if (distinct.length <= 60) {
+  const n = clamp(Math.round(rows.length / perBin), 3, MAX_BINS);
+  if (distinct.length <= 60 && distinct.length < rows.length / 2) {
     const places = new Map(distinct.map((value, k) => [value, k]));
     return { centres: distinct, of: (k) => places.get(column.values[k]) };
   }
   const [low, high] = column.ends;
-  const centres = Array.from({ length: BINS }, (_, k) => (column.log ? low * (high / low) ** ((k + 0.5) / BINS) : low + ((k + 0.5) / BINS) * (high - low)));
-  return { centres, of: (k) => Math.min(BINS - 1, Math.floor(shareOf(column, column.values[k]) * BINS)) };
+  const centres = Array.from({ length: n }, (_, k) => (column.log ? low * (high / low) ** ((k + 0.5) / n) : low + ((k + 0.5) / n) * (high - low)));
+  return { centres, of: (k) => Math.min(n - 1, Math.floor(shareOf(column, column.values[k]) * n)) };
 }
 
 function drawHeat() {
   const [x, y, z] = [heatX(), heatY(), heatZ()];
-  const [across, up] = [binned(x), binned(y)];
+  const room = 2 * Math.sqrt(rows.length); // of cells with a few rows each
+  const [across, up] = [binned(x, room), binned(y, room)];
   const sums = up.centres.map(() => across.centres.map(() => [0, 0]));
   for (let k = 0; k < rows.length; k++) {
     const cell = sums[up.of(k)] && sums[up.of(k)][across.of(k)];
@@ -307,8 +308,9 @@ function drawResponses() {
 
 const scatterX = fill("scatter-x", columns, parameters[0], () => drawScatter());
 const scatterY = fill("scatter-y", columns, figures[0], () => drawScatter());
-const heatX = fill("heat-x", parameters, parameters[parameters.length - 1], () => drawHeat());
-const heatY = fill("heat-y", parameters, parameters[0], () => drawHeat());
+const plane = [...parameters].sort((a, b) => a.words.length - b.words.length); // numbers first
+const heatX = fill("heat-x", parameters, plane[1] || plane[0], () => drawHeat());
+const heatY = fill("heat-y", parameters, plane[0], () => drawHeat());
 const heatZ = fill("heat-z", figures, figures[0], () => drawHeat());
 const response = fill("response", figures, figures[0], () => drawResponses());
 
