@@ -12,7 +12,9 @@ from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
 _ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
-_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "second-order integrators"})
+_ANY_INTEGRATOR = frozenset(
+    {"explicit integrators", "implicit integrators", "semi-implicit integrators", "second-order integrators"}
+)
 
 
 def _address(module: str, name: str) -> int:

@@ -192,11 +192,33 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
+    calls.stage = 0
+    if integrator.kind == "semi-implicit":
+        _install_stages(handle)
     calls.nearby = 0
     if integrator.uses_nearby and _allows_nearby(handle):
         from pliant.kernels import nearby
 
         calls.nearby, calls.respond = _jit.address(nearby.nearby), _jit.address(handle.method.load_response())
+
+
+def _install_stages(handle: Prepared) -> None:
+    """The stages of semi-implicit steps, and what solves them where forces between two bodies are stiff."""
+    from pliant.kernels import _jit, semi_implicit
+
+    calls, work = handle.work.calls[0], handle.work
+    calls.stage = _jit.address(semi_implicit.stage)
+    if len(work.compliant_jacobian) == 0:
+        return
+    from pliant.kernels import compliance
+
+    ours = _jit.address(compliance.solve)
+    if calls.open_formulation == ours:
+        return
+    calls.recursion, calls.recursion_response = calls.open_formulation, _jit.address(handle.method.load_response())
+    if calls.formulation == calls.open_formulation:
+        calls.formulation = ours
+    calls.open_formulation, calls.respond = ours, _jit.address(compliance.respond)
 
 
 def _allows_nearby(handle: Prepared) -> bool:
@@ -231,6 +253,11 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 
 
+def _tighter(handle: Prepared, integrator: Integrator, rtol: float) -> float:
+    """By which tolerances are multiplied, so that long steps do not pass over contacts."""
+    return min(1.0, integrator.max_contact_rtol / rtol) if handle.model.contacts else 1.0
+
+
 def _new_memory(
     handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool, t: float
 ) -> Memory:
@@ -241,6 +268,7 @@ def _new_memory(
     _install_projection(handle, integrator, options)
     n_z = int(system.world[0].n_z)
     y = np.concatenate([*state, np.zeros(n_z)])
+    tighter = _tighter(handle, integrator, options["rtol"])
     memory = new_memory(
         y,
         (t, t + options["duration"]),
@@ -254,8 +282,9 @@ def _new_memory(
             n_pieces=CAPACITY if options["dense"] else 0,
         ),
         StepOptions(
-            rtol=options["rtol"],
-            atol=tolerances(model, n_z, options["atol"], packed.state_scales, has_freedom=_has_freedom(handle)),
+            rtol=options["rtol"] * tighter,
+            atol=tighter
+            * tolerances(model, n_z, options["atol"], packed.state_scales, has_freedom=_has_freedom(handle)),
             h=options["step"] or 0.0,
             is_fixed=options["step"] is not None,
             max_step=options["max_step"] or np.inf,
