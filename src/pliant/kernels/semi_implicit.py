@@ -1,8 +1,9 @@
 """A stage of a semi-implicit step: k = H(y, y_hat + a h k), H(y, y) the right-hand side of dynamics.py.
 
     M(q) k_v = Q(q, v) - K (q_I - q) - D (v_I - v),    k_q = S(q) v_I,    v_I = v_hat + a h k_v
-q, v the explicit point, q_I, v_I the implicit one, K and D by tangents.py: one solve of the equations of motion, whose M
-is M + a h D + (a h)^2 K. Forces that are not stiff, work terms and friction states are those of the explicit point.
+q, v the explicit point, q_I, v_I the implicit one, K and D by tangents.py: one solve of the equations of motion, with
+M + a h D + (a h)^2 K in place of M. Forces that are not stiff, work terms and friction states are those of the explicit
+point.
 Reference: Kennedy and Carpenter (2003)."""
 
 from pliant.kernels._jit import ACCELERATION, STAGE, STATE, kernel
@@ -31,8 +32,8 @@ def stage(system, work, t, y, y_hat, step, k):
     status = call_state(calls.prepare, (system, work, t, q, v))
     if status != OK:
         return status
-    add_tangents(system, work, q, v, step)
     run.implicit_step = step
+    add_tangents(system, work, q, v)
     status = call_acceleration(calls.solve, (system, work, q, v, k_v, work.no_reaction))
     run.implicit_step = 0.0
     for j in range(n_v):

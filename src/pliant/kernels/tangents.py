@@ -7,10 +7,9 @@ inertia (formulations/articulated_modes.py), contacts with the world masses at t
 (formulations/articulated_contacts.py), motors behind flexible joints are eliminated (compliance.py); what else is stiff
 becomes a row there. Whatever is left out stays explicit: K and D decide on stability, not on the order."""
 
-from pliant.kernels._jit import kernel, routine
+from pliant.kernels._jit import STATE, kernel, routine
 from pliant.kernels.algebra.quaternion import quaternion_change, quaternion_matrix
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul_t, scale, sub, vec
-from pliant.kernels.closures.independent import is_jacobian_current, put_constraint_jacobian
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.normal import normal_tangents
 from pliant.kernels.flexible.pool import damping, stiffness
@@ -24,6 +23,8 @@ from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate, frame_motion
 from pliant.system.tables import JointKind
 from pliant.system.work import ROW_FORCE, ROW_MASS
+
+call_state = STATE.call  # numba sees it as a name of this module
 
 Q, V = 0, 1  # rows of work.changes
 
@@ -284,23 +285,9 @@ def add_springs(system, work, step):
 
 
 @routine
-def add_loop_springs(system, work, q, step):
-    """Virtual springs in place of loops, along their constraints."""
-    closure = work.closure[0]
-    if not is_jacobian_current(work, q):
-        put_constraint_jacobian(system, work, q)
-    for i in range(len(system.constraints)):
-        row = new_row(work)
-        if row >= 0:
-            for j in range(len(work.dofs)):
-                work.compliant_jacobian[row, j] = work.constraint_jacobian[i, j]
-            end_row(work, row, closure.spring_stiffness, closure.spring_damping, step)
-
-
-@routine
-def add_tangents(system, work, q, v, step):
+def add_tangents(system, work, q, v):
     """All of them; kinematics are done and forces are gathered."""
-    work.run[0].n_rows = 0
+    step, work.run[0].n_rows = work.run[0].implicit_step, 0
     for j in range(len(work.dofs)):
         work.dofs[j].armature = system.dofs[j].armature
     if system.world[0].has_joint_forces:
@@ -309,5 +296,5 @@ def add_tangents(system, work, q, v, step):
     add_beams(system, work)
     add_contacts(system, work, q, step)
     add_springs(system, work, step)
-    if work.calls[0].loop_forces != 0:
-        add_loop_springs(system, work, q, step)
+    if work.calls[0].loop_tangents != 0:
+        call_state(work.calls[0].loop_tangents, (system, work, 0.0, q, v))

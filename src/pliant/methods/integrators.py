@@ -33,7 +33,8 @@ class Integrator(Method):
     """Who advances time."""
 
     family: ClassVar[str] = "integrator"
-    kind: ClassVar[str]  # "explicit", "implicit", "semi-implicit" or "second-order": what closures of loops say that they go with
+    # "explicit", "implicit", "semi-implicit" or "second-order": what closures of loops say that they go with
+    kind: ClassVar[str]
     function: ClassVar[str] = "step"
     uses_nearby: ClassVar[bool] = False  # whether it can do with kernels/nearby.py instead of some evaluations
     max_contact_rtol: ClassVar[float] = math.inf  # rtol that models with contacts are run with at most
@@ -96,10 +97,10 @@ class Dop853(RungeKutta):
 
 @dataclass(frozen=True)
 class AutoIntegrator(Dop853):
-    """dop853, and radau while the equations are stiff."""
+    """dop853, and what costs less while the equations are stiff."""
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "dop853, and radau while the equations are stiff"
+    summary: ClassVar[str] = "dop853, and ark4, ark5 or radau while the equations are stiff"
 
     @property
     def first(self) -> Integrator:
@@ -190,7 +191,9 @@ class AdditiveRungeKutta(Integrator):
 @dataclass(frozen=True)
 class ARK4(AdditiveRungeKutta):
     name: ClassVar[str] = "ark4"
-    summary: ClassVar[str] = "additive Runge-Kutta 4(3): springs, beams and contacts implicit in O(n), all else explicit"
+    summary: ClassVar[str] = (
+        "additive Runge-Kutta 4(3): springs, beams and contacts implicit in O(n), all else explicit"
+    )
     cost: ClassVar[str] = "6 evaluations a step, a tenth dearer each"
     order: ClassVar[int] = 4
     evaluations_per_step: ClassVar[int] = 6

@@ -130,8 +130,8 @@ def _check_stages(model: Model, formulation: Formulation, integrator: Integrator
         )
     if model.is_stiffened:
         raise ModelError(
-            f"integrator {integrator.name!r} does not take model {model.name!r}: beams with coupling = 'stiffened' find "
-            "their stiffness by a solve of their own; take coupling = 'high-order', or integrator radau"
+            f"integrator {integrator.name!r} does not take model {model.name!r}: beams with coupling = 'stiffened' "
+            "find their stiffness by a solve of their own; take coupling = 'high-order', or integrator radau"
         )
 
 

@@ -20,8 +20,9 @@ from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.results.checkpoint import SampledState
-from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
+from pliant.simulation.auto_integrator import IMPLICIT, AutoChoice, additive, say_if_compiling
 from pliant.simulation.controllers import Sampler
+from pliant.simulation.options import may_use_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
 from pliant.system.newton import find_unknowns, put_rule
@@ -50,10 +51,22 @@ def as_bytes(table: Any) -> NDArray[np.uint8]:
     return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
 
 
-def _may_change(options: dict[str, Any]) -> bool:
-    """Whether the integrator may become an implicit one on the way, as far as the closure goes with that."""
+def _candidates(handle: Prepared, options: dict[str, Any]) -> tuple[Integrator, ...]:
+    """What may take over on the way, none where the integrator is given."""
     closure = options["closure"]
-    return bool(options["integrator"].may_change and (closure is None or closure.goes_with(IMPLICIT)))
+    if not options["integrator"].may_change:
+        return ()
+    able: list[Integrator] = [IMPLICIT]
+    if may_use_stages(handle.model, handle.method) and _has_stiff_forces(handle.system):
+        able.insert(0, additive(options["rtol"]))
+    return tuple(each for each in able if closure is None or closure.goes_with(each))
+
+
+def _has_stiff_forces(system: Any) -> bool:
+    """Whether semi-implicit integrators find something to be implicit about."""
+    is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
+    tables = (system.limits, system.transmissions, system.flexes, system.springs, system.contacts)
+    return bool(is_sprung or any(len(table) for table in tables))
 
 
 class Run:
@@ -76,7 +89,12 @@ class Run:
         self._first, self._newton = self.memory, as_bytes(self.memory.newton)
         self._newton0 = self._newton.copy()
         first = options["integrator"].first
-        self.choice = AutoChoice(first) if _may_change(options) else None
+        self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
+        candidates = _candidates(handle, options)
+        self.choice = AutoChoice(candidates) if candidates else None
+        if self.choice is not None:
+            stepping = self.memory.stepping[0]
+            stepping.watches, stepping.watched_stiffness = self.choice.watches, self.choice.bound
         self.integrators: list[tuple[float, Integrator]] = [(t, first)]
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
@@ -112,7 +130,8 @@ class Run:
             self._pin(self._first)
         self._newton[:] = self._newton0
         if self.choice is not None:
-            self.choice = AutoChoice(self.integrators[0][1])
+            self.choice = AutoChoice(self.choice.candidates)
+            self.memory.atol[:] = self._tolerances[1]
         del self.integrators[1:]
 
     def change_integrator(self, scheme: Integrator) -> None:
@@ -120,6 +139,11 @@ class Run:
         handle, memory = self.handle, self.memory
         say_if_compiling(scheme, float(memory.stepping[0].t))
         unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        if scheme.kind == "semi-implicit":
+            _install_stages(handle)
+        rtol, atol = self._tolerances
+        tighter = _tighter(handle, scheme, rtol)
+        memory.stepping[0].rtol, memory.atol[:] = tighter * rtol, tighter * atol
         self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
         self.integrators.append((float(memory.stepping[0].t), scheme))
 
@@ -290,7 +314,6 @@ def _new_memory(
             max_step=options["max_step"] or np.inf,
             max_steps=options["max_steps"],
             budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
-            watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it

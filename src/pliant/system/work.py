@@ -97,6 +97,7 @@ CALLS = np.dtype(
         # methods/closures.py
         ("closed_formulation", np.int64),  # ACCELERATION with multipliers, where the integrator solves for them itself
         ("loop_forces", np.int64),  # STATE: forces of loops known beforehand (virtual springs, prescribed multipliers)
+        ("loop_tangents", np.int64),  # STATE: rows of a semi-implicit stage for these forces
         ("solve_dependent", np.int64),  # STATE: dependent q and v from the independent ones, before every evaluation
         ("end_step", np.int64),  # DERIVATIVE: what the closure does at the end of a good step (projection)
         ("constraint_matrices", np.int64),  # DERIVATIVE: A and M^-1 A^T for integrators that solve for the multipliers

@@ -388,7 +388,13 @@ _SECOND_ORDER = [
 
 
 def _additive(
-    name: str, order: int, AE: Sequence[Sparse], AI: Sequence[Sparse], hat: Sparse, D: Sequence[Sparse], dense_order: int
+    name: str,
+    order: int,
+    AE: Sequence[Sparse],
+    AI: Sequence[Sparse],
+    hat: Sparse,
+    D: Sequence[Sparse],
+    dense_order: int,
 ) -> Tableau:
     """A: both tableaus; one more stage is the derivative at the end."""
     s = len(AE)
