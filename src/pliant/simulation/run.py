@@ -24,7 +24,7 @@ from pliant.simulation.auto_integrator import IMPLICIT, AutoChoice, additive, sa
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.options import may_use_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
+from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, _put_method, new_memory, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
@@ -86,9 +86,9 @@ class Run:
         self.handle = handle
         self._advance = _jit.entry(advance.advance)
         self._pin(_new_memory(handle, state, options, wants_rows, t))
-        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
-        self._newton0 = self._newton.copy()
         first = options["integrator"].first
+        self._methods: dict[Integrator, tuple[Memory, Any, NDArray[np.uint8]]] = {}  # those used so far
+        self._keep(first)
         self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
         candidates = _candidates(handle, options)
         self.choice = AutoChoice(candidates) if candidates else None
@@ -126,9 +126,7 @@ class Run:
 
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of memory.stepping."""
-        if self.memory is not self._first:
-            self._pin(self._first)
-        self._newton[:] = self._newton0
+        self._use(self.integrators[0][1])
         if self.choice is not None:
             self.choice = AutoChoice(self.choice.candidates)
             self.memory.atol[:] = self._tolerances[1]
@@ -136,16 +134,32 @@ class Run:
 
     def change_integrator(self, scheme: Integrator) -> None:
         """Go on with another integrator."""
-        handle, memory = self.handle, self.memory
-        say_if_compiling(scheme, float(memory.stepping[0].t))
-        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        if scheme.kind == "semi-implicit":
-            _install_stages(handle)
+        handle, stepping = self.handle, self.memory.stepping[0]
         rtol, atol = self._tolerances
         tighter = _tighter(handle, scheme, rtol)
-        memory.stepping[0].rtol, memory.atol[:] = tighter * rtol, tighter * atol
-        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
-        self.integrators.append((float(memory.stepping[0].t), scheme))
+        stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
+        if scheme not in self._methods:
+            say_if_compiling(scheme, float(stepping.t))
+            if scheme.kind == "semi-implicit":
+                _install_stages(handle)
+            unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+            self._pin(with_method(self.memory, _scheme(scheme, handle.method), unknowns))
+            self._keep(scheme)
+        else:
+            self._use(scheme)
+        self.integrators.append((float(stepping.t), scheme))
+
+    def _keep(self, scheme: Integrator) -> None:
+        """The memory in use belongs to a method that has not begun."""
+        self._methods[scheme] = self.memory, self._pinned, as_bytes(self.memory.newton).copy()
+
+    def _use(self, scheme: Integrator) -> None:
+        """A method that was used before, as if it had not."""
+        self.memory, self._pinned, newton = self._methods[scheme]
+        as_bytes(self.memory.newton)[:] = newton
+        self.memory_ref = self._pinned.ref
+        self._refs = (*self.handle.refs, self.memory_ref)
+        _put_method(self.memory.stepping[0], _scheme(scheme, self.handle.method))
 
     def review(self) -> None:
         """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
@@ -348,8 +362,9 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             if status == Status.REVIEW:
                 run.review()
             entered = time.perf_counter()
-            # from one sample to the next it is faster without another thread
-            is_short = status == Status.SAMPLE and stepping.budget >= SHORT_STEPS
+            # from one sample to the next, and in a trial, it is faster without another thread
+            is_trial = status == Status.REVIEW and run.choice is not None and run.choice.is_trying
+            is_short = (status == Status.SAMPLE or is_trial) and stepping.budget >= SHORT_STEPS
             wanted, stepping.budget = (
                 stepping.budget,
                 min(stepping.budget, SHORT_STEPS) if is_short else stepping.budget,
@@ -363,7 +378,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             elif status in (Status.DONE, Status.STOPPED):
                 recorded.finish(memory)
                 return recorded, status, ""
-            else:
+            elif status != Status.REVIEW:
                 recorded.take(memory)
             if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered
