@@ -344,14 +344,14 @@ def test_stiff_blades_take_few_steps_and_a_constant_number_of_evaluations_each(n
         assert "jacobians" not in found.stats
 
 
-def test_stiff_blades_are_right_at_a_hundredth_of_the_steps_of_an_explicit_method():
+def test_stiff_blades_are_right_at_a_tenth_of_the_steps_of_an_explicit_method():
     model, options = blades(3), {"rtol": 1e-5, "atol": 1e-6}
     stiff = simulate(model, 0.1, integrator="ark5", **options)
     explicit = simulate(model, 0.1, integrator="dop853", **options)
     implicit = simulate(model, 0.1, integrator="radau", rtol=1e-10, atol=1e-12)
     assert np.abs(stiff.q[-1] - implicit.q[-1]).max() < 1e-5
-    assert stiff.stats["steps"] < 0.05 * explicit.stats["steps"]
-    assert stiff.audit["energy_residual"] < 1e-4
+    assert stiff.stats["steps"] < 0.1 * explicit.stats["steps"]
+    assert stiff.audit["energy_residual"] < 1e-5
 
 
 @both
@@ -370,7 +370,7 @@ def test_motion_ends_where_a_stop_without_stiffness_is_met(name):
 
 @both
 def test_virtual_springs_of_loops_cost_no_short_steps(name):
-    """1e8 N/m: an explicit method follows them, a semi-implicit one steps over them."""
+    """1e8 N/m: an explicit method follows them to the end, a semi-implicit one until they have settled."""
     model, springs = ZOO["four_bar"], pliant.Springs(stiffness=1e8, damping=1e4)
     options = {"rtol": 1e-6, "atol": 1e-8}
     closed = simulate(model, 0.3, integrator="dop853", rtol=1e-10, atol=1e-12)
@@ -378,7 +378,7 @@ def test_virtual_springs_of_loops_cost_no_short_steps(name):
     explicit = simulate(model, 0.3, integrator="dop853", closure=springs, **options)
     # forces of 100 N stretch the springs by 1e-6 m
     assert np.abs(found.q[-1] - closed.q[-1]).max() < 1e-4
-    assert found.stats["steps"] < 0.1 * explicit.stats["steps"]
+    assert found.stats["evaluations"] < 0.2 * explicit.stats["evaluations"]
 
 
 def test_contacts_are_not_passed_over_at_loose_tolerances():
@@ -400,3 +400,26 @@ def test_what_does_not_go_with_stages_is_refused_with_what_does():
         simulate(stiffened, 0.1, integrator="ark5")
     with pytest.raises(ModelError, match=r"closure 'reduced' does not go with integrator 'ark4'"):
         simulate(ZOO["four_bar"], 0.1, integrator="ark4", closure="reduced")
+
+
+# --- auto ---------------------------------------------------------------------------------------------------------
+
+
+def test_auto_does_not_stay_with_dop853_on_blades_that_oscillate():
+    """Their fast modes are hardly damped: no eigenvalue is near the real axis."""
+    model, options = blades(4), {"rtol": 1e-4}
+    found = simulate(model, 0.2, **options)
+    explicit, semi = (simulate(model, 0.2, integrator=each, **options) for each in ("dop853", "ark4"))
+    assert [each for _, each in found.integrators][:2] == ["dop853", "ark4"]
+    assert found.integrators[1][0] < 0.01
+    assert found.stats["evaluations"] < 0.2 * explicit.stats["evaluations"]
+    assert found.stats["evaluations"] < 1.5 * semi.stats["evaluations"]
+    assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-6
+
+
+def test_runs_whose_method_changes_repeat_to_the_bit():
+    run = pliant.prepare_run(blades(2), 0.1, rtol=1e-4)
+    first = run.end()
+    run.end(v0=np.full(8, 0.1))
+    assert all(np.array_equal(a, b) for a, b in zip(first, run.end(), strict=True))
+    assert np.array_equal(first[0], simulate(blades(2), 0.1, rtol=1e-4).q[-1])
