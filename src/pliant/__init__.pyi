@@ -10,6 +10,12 @@ from pliant.simulation.runs import Runs as Runs
 from pliant.trust.certify import certify as certify, Certificate as Certificate
 from pliant.trust.estimate import CertifiedFigure as CertifiedFigure
 from pliant.trust.compare import compare as compare, Comparison as Comparison
+from pliant.identification.fit import fit as fit
+from pliant.identification.fitted import Fit as Fit
+from pliant.identification.optimise import optimise as optimise, Optimum as Optimum
+from pliant.identification.sensitivity import sensitivity as sensitivity, Sensitivity as Sensitivity
+from pliant.identification.estimates import Estimate as Estimate
+from pliant.identification.parameters import Parameter as Parameter
 from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,
@@ -181,6 +187,7 @@ from pliant.model.signals import (
 )
 from pliant.engine.sampled import sampled as sampled
 from pliant.model.input_shaping import input_shaper as input_shaper, InputShaper as InputShaper
+from pliant import gym as gym
 from pliant.io.toml import load_model as load_model, save_model as save_model
 
 __version__: str

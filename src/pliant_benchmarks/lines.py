@@ -17,6 +17,7 @@ from pliant.files import check_writable
 from pliant_benchmarks import models, peers
 from pliant_benchmarks.blades import blade_cost, blades10, blades40
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
+from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
 from pliant_benchmarks.runs import bounce3, chain3, chain10, falling_chain, flex3
@@ -39,6 +40,12 @@ class Line:
 
 
 LINES = (
+    Line(
+        "differences",
+        "the same robots by other engines: accelerations, ends of runs",
+        "none: how far they are apart",
+        differences,
+    ),
     Line("arm7_loop", "forward dynamics of arm7 inside a compiled loop", "<= .40 pin7", arm7_loop),
     Line("arm7_handle", "the same, one call of the prepared handle from Python", "<= 1.2 pin7", arm7_handle),
     Line("batch", "32 states of a 20-body spherical chain, per state", "<= .85, .35 of pinocchio.abaInParallel", batch),

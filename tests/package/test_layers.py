@@ -32,6 +32,7 @@ FLOORS = (
     ("lab",),
     ("benchmarks",),
     ("command",),
+    ("identification", "gym"),
 )
 RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 # rooms within rooms, the same way
@@ -68,6 +69,8 @@ OTHERS = {
     "console": {"rich"},
     "command": {"numpy", "rich", "typer", "click"},
     "result": {"numpy", "xarray", "pandas"},
+    "identification": {"numpy", "scipy"},
+    "gym": {"numpy", "gymnasium"},
 }
 
 

@@ -368,7 +368,7 @@ def bench(
 ) -> None:
     """Measure pliant against its peers (install them with: pip install "pliant[peers]"): ten minutes for all lines.
 
-    Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
+    Lines: differences, arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
     cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs,
     transfer_cost, transfer_runs, sweep, stepper, startup.
 

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
 
 IS_COMPILED = not numba.config.DISABLE_JIT
 
@@ -50,6 +50,21 @@ def _load_field(context: Any, builder: Any, kind: Any, value: Any, name: str) ->
 @unbox(Table)
 def _unbox_table(kind: Any, address: Any, c: Any) -> NativeValue:
     return NativeValue(c.pyapi.long_as_longlong(address))
+
+
+def table_at(kind: Table) -> Any:
+    """In kernels: the table of this type at an address, for arrays of addresses."""
+    if not IS_COMPILED:
+        return lambda tables: tables
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return values[0]  # a Table is its address
+
+        return kind(address), codegen
+
+    return at
 
 
 class Pinned:
