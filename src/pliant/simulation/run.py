@@ -24,7 +24,7 @@ from pliant.simulation.auto_integrator import IMPLICIT, AutoChoice, additive, sa
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.options import may_use_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, _put_method, new_memory, with_method
+from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
@@ -159,7 +159,7 @@ class Run:
         as_bytes(self.memory.newton)[:] = newton
         self.memory_ref = self._pinned.ref
         self._refs = (*self.handle.refs, self.memory_ref)
-        _put_method(self.memory.stepping[0], _scheme(scheme, self.handle.method))
+        put_method(self.memory.stepping[0], _scheme(scheme, self.handle.method))
 
     def review(self) -> None:
         """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""

@@ -281,7 +281,7 @@ def new_memory(
     stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
     stepping.simultaneous, stepping.safety = SIMULTANEOUS, SAFETY
-    _put_method(stepping, scheme)
+    put_method(stepping, scheme)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
@@ -290,7 +290,7 @@ def new_memory(
     )
 
 
-def _put_method(stepping: Any, scheme: Scheme) -> None:
+def put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
     tableau = scheme.tableau
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
@@ -303,7 +303,7 @@ def with_method(memory: Memory, scheme: Scheme, unknowns: Unknowns) -> Memory:
     """The same run with another method from now on; its dense output must not have more terms."""
     assert scheme.tableau.n_terms <= len(memory.dense)
     other = memory._replace(**_scheme_tables(scheme, len(memory.y), unknowns))
-    _put_method(other.stepping[0], scheme)
+    put_method(other.stepping[0], scheme)
     return other
 
 
