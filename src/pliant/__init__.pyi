@@ -154,6 +154,8 @@ from pliant.methods.integrators import (
     Rk4 as Rk4,
     Adams as Adams,
     Radau as Radau,
+    ARK4 as ARK4,
+    ARK5 as ARK5,
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
     Newmark as Newmark,

@@ -15,6 +15,7 @@ from pliant.engine.prepared import NOTHING, Prepared
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_writable
 from pliant_benchmarks import models, peers
+from pliant_benchmarks.blades import blade_cost, blades10, blades40
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
 from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
@@ -69,6 +70,14 @@ LINES = (
         "canadarm_run", "its fall and impact, 0.7 s, rtol 1e-8", "SciPy DOP853 on the same equations / 20", canadarm_run
     ),
     Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn (h = .2 ms, 3 x 4) / 10", flex3),
+    Line(
+        "blades10",
+        "ten falling steel blades with stretch, .5 s, error 1e-3: ark",
+        "best explicit / 100, radau / 5",
+        blades10,
+    ),
+    Line("blades40", "forty of them", "radau / 20", blades40),
+    Line("blade_cost", "a step of ark4 per blade, 10 .. 100 blades", "flat within 30 %", blade_cost),
     Line(
         "springs",
         "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3",

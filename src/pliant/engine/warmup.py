@@ -57,6 +57,9 @@ HALVES = (
             "nearby",
             "integrators.radau",
             "integrators.second_order",
+            "integrators.ark",
+            "semi_implicit",
+            "compliance",
         ),
     ),
 )

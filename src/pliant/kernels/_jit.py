@@ -235,6 +235,10 @@ DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 # been evaluated last.
 NEARBY = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR))
 
+# stage(system, work, t, y, y_hat, a_h, k) -> Status: k = H(y, y_hat + a_h k) of a semi-implicit step, where
+# H(y, y) = derivative at y. May put prescribed coordinates of y in place.
+STAGE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, REAL, VECTOR))
+
 # forward(system, work, t, q, v, tau, vdot, reaction) -> Status, and inverse with tau and vdot exchanged.
 FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), is_entered=True)
 

@@ -36,6 +36,10 @@ CITATIONS = {
         "46 (1901) 435-453."
     ),
     "hairer1996": "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996.",
+    "kennedy2003": (
+        'C. A. Kennedy, M. H. Carpenter, "Additive Runge-Kutta schemes for convection-diffusion-reaction equations", '
+        "Appl. Numer. Math. 44 (2003) 139-181."
+    ),
     "chung1993": (
         'J. Chung, G. M. Hulbert, "A time integration algorithm for structural dynamics with improved '
         'numerical dissipation: the generalized-alpha method", J. Appl. Mech. 60 (1993) 371-375.'

@@ -16,7 +16,6 @@ MIN_STEP_ULPS = 16.0  # of t
 TINY_STEP = 1e-300  # [s] at t = 0
 FIXED_STRETCH, STRETCH = 1.0 + 1e-6, 1.01  # of a step that would leave a tiny one before a stop
 DEAD_POINT_MARGIN = 0.3  # of a step: too near to a dead point to end there
-STABILITY_BOUND = 6.1  # h times the largest eigenvalue at which DOP853 ceases to be stable
 MILD_STEPS = 6  # in a row below that bound that make those at it forgotten
 STALL_STEPS = 1000  # over which progress is measured
 MIN_PROGRESS = 1e-8  # of t, over so many steps
@@ -103,8 +102,8 @@ def control(stepping, h, wanted):
 
 @routine
 def count_stiff_steps(stepping):
-    """Count the steps whose length stability decides (IV.2)."""
-    if stepping.stiffness > STABILITY_BOUND:
+    """Count the steps whose length stability may decide (IV.2)."""
+    if stepping.stiffness > stepping.watched_stiffness:
         stepping.n_stiff += 1
         stepping.n_mild = 0
     else:
