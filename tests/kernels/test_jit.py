@@ -12,7 +12,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from calls_by_address import through
 from paths import SUPPORT
-from pliant.kernels import _jit, _whole
+from pliant.kernels import _jit, _numba, _whole
 from pliant.kernels._jit import DERIVATIVE, QUERY, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -77,10 +77,10 @@ def run_python(code, **environment):
 
 
 def test_cache_folder_follows_sources_and_settings():
-    plain = run_python("from pliant.kernels import _jit; print(_jit.source_hash())")
-    checked = run_python("from pliant.kernels import _jit; print(_jit.source_hash())", NUMBA_BOUNDSCHECK="1")
+    plain = run_python("from pliant.kernels import _numba; print(_numba.source_hash())")
+    checked = run_python("from pliant.kernels import _numba; print(_numba.source_hash())", NUMBA_BOUNDSCHECK="1")
     assert plain != checked
-    assert _jit.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
+    assert _numba.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
 
 
 def test_cache_setting_of_the_process_is_left_alone():

@@ -38,9 +38,10 @@ RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 INSIDE = {
     "view": (("svg", "arrays"), ("marks", "palette"), ("charts",), ("picture",), ("page",), ("figure", "notebook")),
     "kernels": (
-        ("tables", "_cache", "_whole"),
+        ("_cache", "_whole", "_ready"),
+        ("_numba",),
         ("_jit",),
-        ("algebra",),
+        ("tables", "algebra"),
         ("flexible",),
         ("kinematics",),
         ("forces",),
