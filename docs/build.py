@@ -183,9 +183,10 @@ def integrator_table() -> str:
 
 
 def agreement_bound(value: float, condition: float) -> str:
-    """A hundred times rounding times condition(M), as a power of ten; 1e-10 where that is more and is kept well."""
+    """A hundred times rounding times condition(M), as a power of ten, but at most 1e-10 unless a condition above 1e7
+    costs digits. Values are far from these limits, so that the text is the same on any machine."""
     bound = 10.0 ** np.ceil(np.log10(100 * np.finfo(float).eps * condition))
-    return below(value, TIGHT if bound > TIGHT and value < 0.1 * TIGHT else bound)
+    return below(value, bound if condition > 1e7 and value > 0.01 * TIGHT else min(bound, TIGHT))
 
 
 def agreement_table() -> str:

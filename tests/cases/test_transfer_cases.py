@@ -5,6 +5,7 @@ import pytest
 
 import pliant
 from pliant.cases import flexible_arm_online, tmm_beam, tmm_chain
+from pliant.cases.case import all_cases
 from pliant.errors import ModelError
 
 
@@ -72,3 +73,17 @@ def test_growth_without_bound_is_stopped_and_named():
     assert not result.is_ok
     assert result.status == "grown" or "grown" in result.reason
     assert "proposed" in result.reason
+
+
+@pytest.mark.parametrize("integrator", ["fox-euler", "wilson"])
+def test_a_loaded_chain_is_run_as_its_settings_say(integrator):
+    """load(..., integrator=, step=) and simulate: the same motion as the command's, not one of another method."""
+    settings = {"dof": 3, "integrator": integrator, "step": 0.05, "duration": 1.0}
+    model = pliant.load("tmm-chain", **settings)
+    case = all_cases()["tmm-chain"]
+    expected = pliant.simulate(case.build(case.resolve(settings)), **case.options(case.resolve(settings)))
+    found = pliant.simulate(model)
+    assert np.array_equal(found.q, expected.q)
+    assert found.settings["step"] == 0.05
+    # a call has the last word
+    assert pliant.simulate(model, step=0.1).settings["step"] == 0.1

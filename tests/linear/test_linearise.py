@@ -12,8 +12,10 @@ from pliant import (
     Bending,
     Body,
     Contact,
+    Coulomb,
     Frame,
     Friction,
+    HertzLaw,
     Joint,
     Limit,
     Load,
@@ -264,6 +266,39 @@ def test_python_control_gets_the_same_numbers():
 def test_wrong_calls_end_in_a_sentence(call, words):
     with pytest.raises(ModelError, match=words):
         call()
+
+
+def test_friction_that_gives_way_is_a_kink():
+    """At rest under more than friction can hold its force turns round with the speed; held, nothing may move."""
+
+    def held(torque):
+        return pendulum(motor=torque, friction=Coulomb(mu_k=0.3, load=1.0))
+
+    at_rest = [-np.pi / 2]
+    assert pliant.linearise(held(0.2), at_rest).states == ()
+    assert pliant.linearise(held(0.3), at_rest, [0.5]).states == ("hinge", "hinge.rate")
+    for torque in (0.3, 2.0):
+        with pytest.raises(ModelError, match="kink: joint 'hinge' rests, but its friction is about to give way"):
+            pliant.linearise(held(torque), at_rest)
+
+
+def test_a_point_that_is_about_to_slip_is_a_kink():
+    block = Body("block", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    slope = Contact(
+        "slope", HertzLaw(1e6), plane=Plane(normal=(0, 1, 0)), points=["block"], friction=Coulomb(mu_k=0.5), rests=True
+    )
+    depth = (9.81 / 1e6) ** (2 / 3)  # of a Hertz contact that carries the weight
+
+    def pushed(force):
+        model = Model(
+            "pushed", [block], base=Base("planar", position=(0, -depth, 0)), gravity=(0, -9.81, 0), contacts=[slope],
+            loads=[Load("block", x=force)],
+        )  # fmt: skip
+        return pliant.linearise(model)
+
+    assert len(pushed(0.4 * 9.81).states) == 4  # up and down, and rotation: a point has one, without a say
+    with pytest.raises(ModelError, match="kink: point 'block' of contact 'slope' rests, but is about to slip"):
+        pushed(0.6 * 9.81)
 
 
 def test_a_kink_is_named():

@@ -23,10 +23,12 @@ from pliant import (
     Rectangle,
     Rod,
 )
+from pliant.cases.case import all_cases
+from pliant.simulation.options import check_options
 from pliant.trust.changed_models import with_more_modes
-from pliant.trust.estimate import window
+from pliant.trust.estimate import CertifiedFigure, window
 from pliant.trust.predictability import growth_of
-from pliant.trust.shadows import Cause
+from pliant.trust.shadows import Cause, make_plan, make_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::pliant.AccuracyWarning")
 
@@ -188,6 +190,82 @@ def test_fixed_steps_are_held_against_shorter_ones_and_error_control():
     assert true <= figure.error <= 100 * true
 
 
+def test_figures_before_the_horizon_keep_their_digits_where_modal_truncation_is_left_out():
+    """The chain that strikes the ground, whose energy closes and whose end is millimetres off: it says so, and of the
+    first touchdown it is sure."""
+    chain = all_cases()["falling-chain"]
+    model = chain.build(chain.resolve({"modes": "sc-cc-cs"}))
+    options = {"integrator": "radau", "rtol": 1e-9, "atol": 1e-11}
+    found = pliant.certify(model, 1.5, figures=["link1.y", "link1.y@0.4", "contacts"], **options)
+    best = pliant.simulate(model, 1.5, rtol=1e-13, atol=1e-15)
+    assert found.result.audit["energy_residual"] < 1e-8
+    end = found.figures["link1.y"]
+    true = abs(end.value - best["link1.y"][-1])
+    assert true > 1e-3  # [m]
+    assert true <= end.error <= 100 * true
+    assert math.isfinite(found.horizon)
+    assert found.figures["link1.y@0.4"].digits >= 10
+    assert end.note == "not counted: modal truncation"
+    assert found.figures["contacts"].errors[Cause.ROUNDING] == 0.0
+
+
+def test_without_a_run_that_tells_of_the_integration_nothing_is_known():
+    steps = int(pliant.simulate(triple(), 1.0).stats["steps"])
+    figure = pliant.certify(triple(), 1.0, figures=["tip.x"], max_steps=steps + 1).figures["tip.x"]
+    assert math.isinf(figure.error)
+    assert figure.digits == 0
+    assert figure.text == "not known"
+    assert figure.note == "not counted: time integration"
+
+
+def test_figures_that_other_runs_do_not_have_are_not_certain():
+    """Functions that give nan, or fail, for every run but the plain one."""
+    steps = int(pliant.simulate(triple(), 1.0).stats["steps"])
+
+    def of_plain_alone(run):
+        return 1.0 if run.stats["steps"] == steps else math.nan
+
+    def fails_elsewhere(run):
+        return [1.0][int(run.stats["steps"] != steps)]
+
+    found = pliant.certify(triple(), 1.0, figures=[of_plain_alone, fails_elsewhere])
+    for figure in found.figures.values():
+        assert figure.text == "not predictable"
+        assert "there is none with rtol 1e-10" in figure.note
+
+
+def test_a_written_interval_holds_the_value():
+    for value, error in ((1.23456, 5e-3), (5.2, 3.0), (-0.0616, 1.7e-3), (9.999, 0.0011), (1e-9, 3e-8)):
+        text = CertifiedFigure("x", value, "m", {Cause.TIME: error}).text
+        middle, width = map(float, text.split(" +- "))
+        assert abs(middle - value) <= 0.1 * error, text  # rounding of the text
+        assert error <= width <= 2.001 * error, text
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_progress_counts_plain_runs_and_ctrl_c_ends_shadow_runs(threads):
+    done = []
+
+    def interrupted(part, whole):
+        done.append((part, whole))
+        if part > 1.0:
+            raise KeyboardInterrupt
+
+    whole = []
+    found = pliant.certify(triple(), 0.2, progress=lambda part, all_: whole.append((part, all_)), threads=threads)
+    assert whole[-1] == pytest.approx((found.plan.cost, found.plan.cost))
+    with pytest.raises(KeyboardInterrupt):
+        pliant.certify(triple(), 1.0, progress=interrupted, threads=threads)
+    assert done[-1][0] > 1.0
+
+
+def test_a_run_to_an_accuracy_is_certified_at_the_tolerances_that_it_chose():
+    found = pliant.certify(triple(), 1.0, accuracy=1e-5, figures=["tip.x"])
+    tighter = next(run for run in found.runs if run.shadow.label.startswith("rtol"))
+    assert tighter.result.settings["rtol"] < found.result.settings["rtol"]
+    assert found.figures["tip.x"].error <= 1e-5
+
+
 def test_functions_reductions_and_times_are_figures():
     found = pliant.certify(
         triple(), 1.0, figures={"reach": "max(tip.x)", "early": "tip.x@0.25", "own": lambda result: result.q[-1, 0]}
@@ -218,7 +296,8 @@ def test_a_run_that_fails_certifies_nothing():
         ({"figures": ["tip.x", "tip.x"]}, "asked for twice"),
         ({"figures": lambda result: "a"}, "give a number"),
         ({"figures": lambda result: 1 / 0}, "ZeroDivisionError"),
-        ({"budget": 1}, "budget"),
+        ({"budget": 1}, "budget: 1 found; give at least 3"),
+        ({"threads": 0}, "threads"),
         ({"budget": "many"}, "budget"),
         ({"dense": False}, "dense=True"),
         ({"speed": 1}, "no option 'speed'"),
@@ -238,3 +317,17 @@ def test_only_certified_runs_answer_for_their_digits():
 def test_the_same_certificate_in_any_number_of_threads():
     one, two = (pliant.certify(triple(), 0.5, threads=n) for n in (1, 2))
     assert one.summary["figures"] == two.summary["figures"]
+
+
+def test_shadow_runs_with_error_control_have_it_whatever_the_model_says_of_its_runs():
+    """The integrator beside a fixed step has tolerances: with the step of the model it would repeat its error."""
+    rod = Body("rod", 1.0, shape=Rod(1.0))
+    coarse = Model(
+        "coarse", [rod], [Joint("hinge", "revolute", "rod", q0=1.0)], gravity=(0, -9.81, 0), duration=0.5,
+        run={"integrator": "rk4", "step": 0.05},
+    )  # fmt: skip
+    plain = pliant.simulate(coarse)
+    plan = make_plan(plain, check_options(coarse), 40.0)
+    found = [made for made in make_runs(plan.shadows) if made.shadow.options["step"] is None]
+    assert found
+    assert all(made.result is not None and made.result.settings["step"] is None for made in found)

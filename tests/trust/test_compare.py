@@ -1,5 +1,6 @@
 """pliant.compare: whole runs of one model by all methods, against the tightest."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -32,6 +33,19 @@ def test_differences_of_an_integrator_fall_with_its_tolerance():
     motions = [row.motion for row in found.family("integrator")]
     assert all(later < earlier for earlier, later in itertools.pairwise(motions))
     assert all(row.evaluations > 0 and row.over_time.shape == found.times.shape for row in found.rows)
+
+
+def test_how_a_model_wants_to_be_run_does_not_spoil_the_reference():
+    plain = arm()
+    coarse = dataclasses.replace(plain, run={"integrator": "rk4", "step": 0.05, "formulation": "lagrange"})
+    found, expected = (
+        pliant.compare(model, formulations=["articulated"], integrators=["dopri5"]) for model in (coarse, plain)
+    )
+    assert np.array_equal(found.reference.q, expected.reference.q)
+    assert [row.motion for row in found.rows] == [row.motion for row in expected.rows]
+    # a run table that is wrong is still told
+    with pytest.raises(ModelError, match="rtol"):
+        pliant.compare(dataclasses.replace(plain, run={"rtol": -1.0}))
 
 
 def test_differences_of_second_order_methods_fall_with_the_square_of_the_step():

@@ -53,7 +53,7 @@ def certify(
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
     say_what_compiles(job.model, job.options)
-    with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
+    with progress_bar(job.name, not quiet and sys.stderr.isatty(), "{:.1f} of {:.1f} plain runs") as progress:
         outcome = run_job(job, progress)
     if not quiet:
         print_certificate(outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from pliant.cases.case import Case, all_cases
 from pliant.errors import ModelError
 from pliant.files import as_path
+from pliant.methods.method import Method
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 
@@ -26,10 +28,21 @@ def load(case_or_file: str | Path, *, trust: bool = False, **settings: Any) -> M
     case_or_file = case_or_file if isinstance(case_or_file, str) else as_path(case_or_file, "case_or_file")
     case = find_case(case_or_file)
     if case is not None:
-        return case.build(case.resolve(settings))
+        chosen = case.resolve(settings)
+        model, run = case.build(chosen), case.options(chosen)
+        # what settings say about the run (integrator, step, ...) holds in simulate, too
+        return replace(model, run={name: _plain(value) for name, value in run.items()}) if run else model
     from pliant.io.robot_file import load_file
 
     return load_file(as_path(case_or_file, "case_or_file"), settings, trust)
+
+
+def _plain(value: Any) -> Any:
+    """A method as the table that a file has for it."""
+    if not isinstance(value, Method):
+        return value
+    parameters = {each.name: getattr(value, each.name) for each in value.parameters()}
+    return {"kind": value.name} | {name: one for name, one in parameters.items() if one is not None}
 
 
 def load_grid(

@@ -27,10 +27,12 @@ from pliant.model.columns import UNITS, velocity_columns
 from pliant.model.model import Model
 from pliant.model.scales import tolerances
 from pliant.results.outputs import recorded_outputs
+from pliant.system.contact_tables import Branch
 from pliant.system.phases import Phases
 
 Array = NDArray[np.float64]
 
+BREAKING = "give a velocity with which it slides, or less force, which friction can hold"
 DEPENDENT = 1e-10  # singular values of constraints below this share of the largest are zero
 AT_KINK = 1e-12  # [rad, rad/s; times the model's size m, m/s] nearer to the place of an event than this is at it
 
@@ -368,6 +370,7 @@ class OperatingPoint:
         table = handle.system.events
         if not len(table):
             return
+        self._check_breaking()
         y = self.whole(self.q, self.v, self._no_states)
         ydot = self._rates(y)
         with handle.lock:
@@ -376,10 +379,20 @@ class OperatingPoint:
         for k in np.flatnonzero(np.abs(g) <= AT_KINK):
             name = self._event_name(table[k])
             if name:
-                raise ModelError(
-                    f"linearise: the state lies at a kink: {name}; there is no one linear model there: move it a "
-                    "little to the side that is meant"
-                )
+                raise _at_kink(name, "move it a little to the side that is meant")
+
+    def _check_breaking(self) -> None:
+        """What has broken away, but has no sense of sliding yet, is held by a force that turns round with the speed."""
+        system, phase = self.handle.system, self.handle.work.phase
+        for k, (contact, point) in enumerate(self.handle.packed.contact_names):
+            row = system.contacts[k]
+            sticks = row.friction >= 0 and system.frictions[row.friction].sticks
+            if sticks and phase[row.phase].is_active and phase[row.phase].branch == Branch.BREAK:
+                raise _at_kink(f"point {point!r} of contact {contact!r} rests, but is about to slip", BREAKING)
+        for row in system.joint_frictions:
+            if system.frictions[row.friction].sticks and phase[row.phase].branch == Branch.BREAK:
+                joint = self.model.velocities[int(row.dof)]
+                raise _at_kink(f"joint {joint!r} rests, but its friction is about to give way", BREAKING)
 
     def _event_name(self, event: Any) -> str:
         """Where an event is a change of forces: in words; else nothing."""
@@ -401,6 +414,10 @@ class OperatingPoint:
             joint = self.model.velocities[int(system.joint_frictions[event.joint_friction].dof)]
             return f"friction of joint {joint!r} is just about to change"
         return ""
+
+
+def _at_kink(name: str, what_to_do: str) -> ModelError:
+    return ModelError(f"linearise: the state lies at a kink: {name}; there is no one linear model there: {what_to_do}")
 
 
 def _skew(a: Array) -> Array:

@@ -278,7 +278,7 @@ ROUNDING = 1e-12
 def _off_beam(where: str, frame: Frame, beam: Beam) -> Iterator[str]:
     if not -ROUNDING <= frame.position[0] / beam.length <= 1 + ROUNDING:
         yield (
-            f"{where}: x = {frame.position[0]:g} m lies off the beam '{beam.name}', whose axis goes from 0 to "
+            f"{where}: x = {frame.position[0]:.15g} m lies off the beam '{beam.name}', whose axis goes from 0 to "
             f"{beam.length:g} m; give x on it (y and z may be any offset)"
         )
 
@@ -290,7 +290,7 @@ def _off_rod(model: Model, where: str, frame: Frame) -> Iterator[str]:
         along = float(DIRECTIONS[shape.axis] @ np.array(frame.position))
         if not -ROUNDING <= along / shape.length <= 1 + ROUNDING:
             yield (
-                f"{where}: {shape.axis} = {along:g} m lies off the {shape.kind} '{frame.body}', which goes from 0 to "
+                f"{where}: {shape.axis} = {along:.15g} m lies off the {shape.kind} '{frame.body}', which goes from 0 to "
                 f"{shape.length:g} m; give a point on it"
             )
 

@@ -98,6 +98,7 @@ def compare(
     names of those to be compared; left out: all that take the model. progress(done, runs)."""
     watched, reported = _with_reactions(as_model(model)), heard(progress)
     best: dict[str, Any] = {"duration": duration, "rtol": BEST, "atol": 1e-2 * BEST}
+    check_options(model, duration=duration)
     check_options(watched, **best)
     plan = [
         *_formulation_runs(_chosen("formulations", formulations, [row.name for row in formulations_of(model)])),
@@ -135,10 +136,13 @@ def _chosen(what: str, given: str | Sequence[str] | None, able: list[str]) -> li
 
 
 def _with_reactions(model: Model) -> Model:
-    """The model with the reactions of all joints among its outputs."""
+    """The model with the reactions of all joints among its outputs. How it wants to be run is not its choice here, but
+    for how long."""
     added = [Output(f"{REACTION}{link.joint.name}", link.joint.name, "reaction") for link in model.links]
     taken = {output.name for output in model.outputs}
-    return dataclasses.replace(model, outputs=(*model.outputs, *(one for one in added if one.name not in taken)))
+    kept = {name: model.run[name] for name in ("duration", "memory") if name in model.run}
+    outputs = (*model.outputs, *(one for one in added if one.name not in taken))
+    return dataclasses.replace(model, outputs=outputs, run=kept)
 
 
 def _formulation_runs(names: list[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
