@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 SETTINGS = {"NUMBA_CPU_NAME": LEVEL, "NUMBA_CPU_FEATURES": "", "PLIANT_JIT": "1"}
 
 
-def compiled_kernels() -> list[tuple[str, Any, Any]]:
-    """Name, numba's dispatcher and contract of every contract kernel there is, compiled here and now."""
+def all_kernels() -> list[tuple[str, Any, Any]]:
+    """Name, numba's dispatcher and contract of every contract kernel there is."""
     from pliant import kernels
     from pliant.kernels import _jit, _numba, _ready
 
@@ -56,6 +56,8 @@ def object_code(kernels: list[tuple[str, Any, Any]]) -> bytes:
     import llvmlite.binding as ll
     from numba import config
 
+    from pliant.kernels._numba import compiled
+
     target = ll.Target.from_triple(ll.get_process_triple())
     machine = target.create_target_machine(
         cpu=LEVEL, features="", opt=int(config.OPT), reloc="pic", codemodel="default"
@@ -63,7 +65,7 @@ def object_code(kernels: list[tuple[str, Any, Any]]) -> bytes:
     whole = ll.parse_assembly("")
     whole.triple, whole.data_layout = ll.get_process_triple(), str(machine.target_data)
     for i, (_, dispatcher, _) in enumerate(kernels):
-        result = dispatcher.overloads[dispatcher.signatures[0]]
+        result = compiled(dispatcher)
         module = ll.parse_bitcode(result.library._final_module.as_bitcode())
         function = module.get_function(result.fndesc.llvm_func_name)
         function.name, function.linkage, function.visibility = symbol(i), ll.Linkage.external, "hidden"
@@ -178,4 +180,4 @@ if __name__ == "__main__":
     if any(os.environ.get(name) != value for name, value in SETTINGS.items()):
         # numba reads its settings when it is imported
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **SETTINGS})
-    link(compiled_kernels(), Path(sys.argv[1]).absolute())
+    link(all_kernels(), Path(sys.argv[1]).absolute())

@@ -209,6 +209,16 @@ def test_every_kernel_module_is_warmed_up():
             assert name in listed, f"{name} is missing in warmup.HALVES"
 
 
+def test_what_a_first_run_leaves_out_is_there_to_be_left_out():
+    from pliant.engine.warmup import HALVES, NOT_AT_FIRST
+
+    first = [module for needed, _ in HALVES for module in needed]
+    for name in NOT_AT_FIRST:
+        module, _, function = name.rpartition(".")
+        assert module in first
+        assert f"\ndef {function}(" in (PACKAGE / "kernels" / f"{module.replace('.', '/')}.py").read_text()
+
+
 def loaded_by(code):
     """Modules in sys.modules after running code in a new process."""
     script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"

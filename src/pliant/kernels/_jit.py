@@ -27,6 +27,7 @@ IS_COMPILED = _way.IS_COMPILED
 CACHE_FOLDER = _way.CACHE_FOLDER  # of kernels that numba compiled
 is_cached = _way.is_cached  # is_cached(module): whether its kernels are there (else a first run says that it compiles)
 address = _way.address  # of a kernel that was compiled for one contract
+compile_all = _way.compile_all  # of the kernels that have been imported, instead of each when it is needed
 entry = _way.entry  # entry(function): called from Python, same arguments as the kernel
 pin = _way.pin  # for kernels/tables.py
 routine = _way.routine  # @routine: a helper that stays a call, where inlining would only cost compile time
@@ -57,12 +58,12 @@ class Contract:
 
 
 def kernel(contract: Any) -> Any:
-    """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled now, cached, has an address."""
+    """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled when needed, cached, has an address."""
     if not isinstance(contract, Contract):
         return _way.helper(contract)
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _way.compiled(function, contract.signature, contract.is_entered)
+        return _way.contracted(function, contract.signature, contract.is_entered)
 
     return decorate
 

@@ -12,9 +12,10 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,15 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
 
 from pliant.kernels._cache import KernelCache, has_kernels, usable
-from pliant.kernels._ready import hashed_sources
+from pliant.kernels._ready import hashed_sources, name_of
 from pliant.kernels._whole import compiled_whole
 
 IS_COMPILED = not numba.config.DISABLE_JIT
 UNUSED_DAYS = 30
 
 _plain_functions: list[Callable[..., Any]] = []
+_waiting: dict[Any, Any] = {}  # kernels that are not compiled yet: their signatures
+_turn = threading.RLock()  # threads may ask for the same kernel
 
 
 # --- cache ------------------------------------------------------------------------------------------------------
@@ -115,12 +118,24 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wra
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
+_tables: dict[str, Any] = {}  # those there are, by name
+
+
 class Table(types.Type):
     """Type of a pointer to the arrays of a NamedTuple."""
 
     def __init__(self, name: str, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
         super().__init__(name=f"Table({name})")  # its layout is in the hash of the cache
+        _tables[self.name] = self
+
+    def __reduce__(self) -> Any:
+        """By name: the fields of all rows would be in the file of every kernel."""
+        return _find_table, (self.name,)
+
+
+def _find_table(name: str) -> Table:
+    return _tables[name]
 
 
 @register_model(Table)
@@ -185,17 +200,33 @@ def helper(function: Callable[..., Any]) -> Any:
     return numba.njit(**_OPTIONS, no_cpython_wrapper=True, forceinline=True)(function)
 
 
-def compiled(function: Callable[..., Any], signature: Any, is_entered: bool) -> Any:
-    """A kernel for one signature; is_entered: called from Python, not only by address."""
+def contracted(function: Callable[..., Any], signature: Any, is_entered: bool) -> Any:
+    """A kernel for one signature, compiled when its address or entry is asked for."""
     if not IS_COMPILED:
         return function
     dispatcher = numba.njit(no_cpython_wrapper=not is_entered, **_OPTIONS)(function)
     if CACHE_FOLDER is not None:
         dispatcher._cache = KernelCache(CACHE_FOLDER, function)
-    with compiled_whole(function.__qualname__), typeinfer.register_dispatcher(dispatcher):
-        dispatcher.compile(_signature(signature))
-        dispatcher.disable_compile()
+    _waiting[dispatcher] = signature
     return dispatcher
+
+
+def compiled(dispatcher: Any) -> Any:
+    """numba's result for the one signature of a kernel."""
+    with _turn:
+        if dispatcher in _waiting:
+            with compiled_whole(dispatcher.__qualname__), typeinfer.register_dispatcher(dispatcher):
+                dispatcher.compile(_signature(_waiting[dispatcher]))
+                dispatcher.disable_compile()
+            del _waiting[dispatcher]
+    return dispatcher.overloads[dispatcher.signatures[0]]
+
+
+def compile_all(but: Collection[str] = ()) -> None:
+    """Every kernel that has been imported, but those of these names (as "energy.energies")."""
+    for dispatcher in list(_waiting):
+        if name_of(dispatcher) not in but:
+            compiled(dispatcher)
 
 
 @functools.cache
@@ -204,7 +235,7 @@ def address(function: Any) -> int:
         if function not in _plain_functions:
             _plain_functions.append(function)
         return _plain_functions.index(function)
-    result = function.overloads[function.signatures[0]]
+    result = compiled(function)
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
@@ -213,7 +244,7 @@ def entry(function: Any) -> Callable[..., Any]:
     """The compiled entry point itself: no dispatch, no type check."""
     if not IS_COMPILED:
         return function  # type: ignore[no-any-return]
-    return function.overloads[function.signatures[0]].entry_point  # type: ignore[no-any-return]
+    return compiled(function).entry_point  # type: ignore[no-any-return]
 
 
 def caller(signature: Any) -> Any:
