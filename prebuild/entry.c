@@ -195,12 +195,22 @@ static PyObject *pin(PyObject *module, PyObject *arguments) {
     return capsule;
 }
 
+/* pinned_at(pinned): its address, for kernels that take arrays of them. */
+static PyObject *pinned_at(PyObject *module, PyObject *pinned) {
+    (void)module;
+    for (size_t i = 0; i < N_TABLE_KINDS; i++)
+        if (PyCapsule_IsValid(pinned, TABLE_KINDS[i].name))
+            return PyLong_FromVoidPtr(PyCapsule_GetPointer(pinned, TABLE_KINDS[i].name));
+    return PyErr_Format(PyExc_TypeError, "%R is no pinned table", pinned);
+}
+
 /* --- module ----------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef METHODS[] = {
     {"address", address, METH_O, "address(name) of a kernel, as \"energy.energies\""},
     {"entry", entry, METH_O, "entry(name): the kernel as a function, arguments looked at"},
     {"kernels", kernels, METH_NOARGS, "names of all kernels"},
+    {"pinned_at", pinned_at, METH_O, "pinned_at(pinned): the address of pinned tables"},
     {"pin", pin, METH_VARARGS, "pin(name, tables): what kernels take for System, Work or Memory"},
     {NULL, NULL, 0, NULL},
 };

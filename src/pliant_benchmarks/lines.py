@@ -16,6 +16,7 @@ from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_writable
 from pliant_benchmarks import models, peers
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
+from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
 from pliant_benchmarks.runs import bounce3, chain3, chain10, falling_chain, flex3
@@ -23,6 +24,7 @@ from pliant_benchmarks.springs import springs
 from pliant_benchmarks.startup import startup
 from pliant_benchmarks.steps import steps
 from pliant_benchmarks.stiff import stiff
+from pliant_benchmarks.studies import study
 from pliant_benchmarks.sweeps import sweep
 from pliant_benchmarks.transfer import transfer_cost, transfer_runs
 
@@ -38,6 +40,12 @@ class Line:
 
 
 LINES = (
+    Line(
+        "differences",
+        "the same robots by other engines: accelerations, ends of runs",
+        "none: how far they are apart",
+        differences,
+    ),
     Line("arm7_loop", "forward dynamics of arm7 inside a compiled loop", "<= .40 pin7", arm7_loop),
     Line("arm7_handle", "the same, one call of the prepared handle from Python", "<= 1.2 pin7", arm7_handle),
     Line("batch", "32 states of a 20-body spherical chain, per state", "<= .85, .35 of pinocchio.abaInParallel", batch),
@@ -80,6 +88,9 @@ LINES = (
         transfer_runs,
     ),
     Line("sweep", "4000 runs of chain 3, 1 s, rtol 1e-6, in one call", ">= 5000 runs/s; two: 1.8x", sweep),
+    Line(
+        "study", "rows of studies: cost, places, store, a scheduler of 64 workers", "flat within 30 %; two: 1.9x", study
+    ),
     Line("stepper", "steps of 0.01 s of chain 3, torques from Python", ">= 1e5 steps/s", steps),
     Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),
 )

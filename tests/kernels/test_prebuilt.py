@@ -172,6 +172,14 @@ def test_only_tables_of_the_right_layout_are_pinned(code):
 
 
 @needs_compiler
+def test_only_pinned_tables_have_an_address(code, refs):
+    assert len({code.pinned_at(ref) for ref in refs}) == 2
+    for wrong in (0, None, empty_system()):
+        with pytest.raises(TypeError, match="is no pinned table"):
+            code.pinned_at(wrong)
+
+
+@needs_compiler
 def test_pinned_tables_live_as_long_as_what_points_to_them(code):
     system = empty_system()
     before = sys.getrefcount(system)

@@ -20,7 +20,13 @@ from paths import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FULL = (ROOT / ".ci" / "full").read_text()
 MODULES = {"pillow": "PIL", "pin": "pinocchio", "pycollada": "collada", "cyrk": "CyRK"}  # packages of another name
-BY_OTHERS = {"llvmlite", "pydantic_core", "mpmath", "packaging"}  # of numba, pydantic, sympy and pytest
+BY_OTHERS = {
+    "llvmlite",
+    "pydantic_core",
+    "mpmath",
+    "packaging",
+    "cloudpickle",
+}  # of numba, pydantic, sympy, pytest, dask
 
 
 def lowest_module():

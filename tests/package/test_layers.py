@@ -29,9 +29,11 @@ FLOORS = (
     ("linear",),
     ("trust",),
     ("cases",),
+    ("study",),
     ("lab",),
     ("benchmarks",),
     ("command",),
+    ("identification", "gym"),
 )
 RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 # rooms within rooms, the same way
@@ -64,11 +66,14 @@ OTHERS = {
     "cases": {"numpy"},
     "linear": {"numpy", "scipy", "control"},
     "trust": {"numpy"},
+    "study": {"numpy", "scipy", "h5netcdf", "xarray", "pandas", "distributed", "cloudpickle", "SALib"},
     "lab": {"numpy"},
-    "benchmarks": {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn", "CyRK"},
+    "benchmarks": {"numpy", "numba", "scipy", "pinocchio", "mujoco", "exudyn", "CyRK", "distributed"},
     "console": {"rich"},
     "command": {"numpy", "rich", "typer", "click"},
     "result": {"numpy", "xarray", "pandas"},
+    "identification": {"numpy", "scipy"},
+    "gym": {"numpy", "gymnasium"},
 }
 
 

@@ -432,9 +432,9 @@ class Prepared:
         from pliant.kernels import _jit, events
 
         y = as_vector(y, self._state_names, "y")
-        world = self.system.world[0]
-        q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
-        for limit in self.system.limits:
+        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)  # fields of record arrays take long
+        q, v = y[:n_q], y[n_q : n_q + n_v]
+        for limit in self.system.limits if len(self.system.limits) else ():
             depth = limit.side * (self._joint_deflection(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
                 raise ModelError(
@@ -458,7 +458,7 @@ class Prepared:
     def _check_springs(self, q: Array) -> None:
         """Ends of springs that must not meet are apart, or a message."""
         springs = self.system.springs
-        if not np.any(springs.nearest > 0.0):
+        if not len(springs) or not np.any(springs.nearest > 0.0):
             return
         places = self.frame_places(q[None, :])[0]
         distances = np.linalg.norm(places[springs.end] - places[springs.start], axis=1)

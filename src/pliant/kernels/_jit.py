@@ -30,6 +30,8 @@ address = _way.address  # of a kernel that was compiled for one contract
 compile_all = _way.compile_all  # of the kernels that have been imported, instead of each when it is needed
 entry = _way.entry  # entry(function): called from Python, same arguments as the kernel
 pin = _way.pin  # for kernels/tables.py
+addresses = _way.addresses  # addresses(refs) of many pinned tables, for kernels that take arrays of them
+table_at = _way.table_at  # table_at(kind)(address), in kernels: the table there
 routine = _way.routine  # @routine: a helper that stays a call, where inlining would only cost compile time
 
 

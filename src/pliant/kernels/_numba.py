@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,25 @@ def pin(tables: Any) -> tuple[Any, Any]:
     """What kernels take for a NamedTuple of arrays, and what must live as long."""
     descriptors = np.concatenate([_descriptor(array) for array in tables])
     return (descriptors.ctypes.data if IS_COMPILED else tables), descriptors
+
+
+def addresses(refs: Sequence[Any]) -> Any:
+    return np.array(refs, np.int64) if IS_COMPILED else list(refs)
+
+
+def table_at(kind: Any) -> Any:
+    if not IS_COMPILED:
+        return lambda tables: tables
+    table = _type(kind)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return values[0]  # a Table is its address
+
+        return table(address), codegen
+
+    return at
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 # numba's settings that do not change machine code
 HARMLESS = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"}
@@ -91,6 +93,14 @@ def address(function: Callable[..., Any]) -> int:
 @functools.cache
 def entry(function: Callable[..., Any]) -> Any:
     return CODE.entry(name_of(function))
+
+
+def addresses(refs: Sequence[Any]) -> Any:
+    return np.array([CODE.pinned_at(ref) for ref in refs], np.int64)
+
+
+def table_at(kind: Any) -> None:
+    return None
 
 
 def pin(tables: Any) -> tuple[Any, Any]:

@@ -202,10 +202,16 @@ def _certificate(
     notes = (
         *count_changes(plain, usable),
         *(f"{run.shadow.label}: not used, the run failed {run.reason}" for run in runs if not run.is_usable),
+        *(
+            f"{run.instead_of}: {run.shadow.label} in its place, it took more steps than the budget has"
+            for run in runs
+            if run.instead_of
+        ),
         *(f"{words}: left out, it does not fit into {plan.budget:g} plain runs" for words in plan.left_out),
         *((growth.words,) if growth is not None and growth.words else ()),
     )
-    trust = Trust(sources, horizon)
+    lost = sum(not math.isfinite(figure.error) for figure in found.values())
+    trust = Trust(sources, horizon, tuple(figure.digits for figure in found.values()), lost)
     certified_result = dataclasses.replace(plain, trust=trust)
     return Certificate(certified_result, found, plan, runs, growth, notes, times, distances)
 
@@ -216,6 +222,8 @@ class Trust:
 
     sources: Sources
     horizon: float
+    digits: tuple[int, ...]  # of the figures that were asked for
+    lost: int  # how many of them are not predictable, or not known
 
     def trusted(self, name: str, t: float | None) -> CertifiedFigure:
         plain = self.sources.plain

@@ -32,7 +32,7 @@ from pliant.trust.changed_models import shapes_before, with_more_modes, with_sti
 
 Array = NDArray[np.float64]
 CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
-TIGHTER = 1e-2  # factor on rtol and atol
+TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
 MIN_RTOL = 1e-13  # below, rounding is all
 FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
@@ -77,6 +77,7 @@ class ShadowRun:
     shadow: Shadow
     result: Result | None
     reason: str = ""  # where it has no result, or one that failed
+    instead_of: str = ""  # label of the run that failed before it
 
     @property
     def is_usable(self) -> bool:
@@ -170,7 +171,7 @@ def _made(shadow: Shadow, progress: Progress) -> ShadowRun:
     except PliantError as error:
         return ShadowRun(shadow, None, str(error))
     if result.status == "failed" and shadow.otherwise is not None:
-        return _made(shadow.otherwise, progress)
+        return replace(_made(shadow.otherwise, progress), instead_of=shadow.label)
     return ShadowRun(shadow, result, "" if result.is_ok else result.reason)
 
 
@@ -194,10 +195,13 @@ def _tighter(plain: Result, options: dict[str, Any]) -> Shadow:
         return Shadow(label, Cause.TIME, plain.model, options | changed, 2.0)
     factor = max(TIGHTER, MIN_RTOL / options["rtol"])
     if factor >= 1.0:  # rounding is all that can be seen: longer steps tell of it, too
-        factor = 10.0
+        factor = LOOSER
     changed = {"rtol": factor * options["rtol"], "atol": factor * options["atol"]}
     cost = max(1.0, factor ** (-1.0 / _slowest(plain).order))
-    return Shadow(f"rtol {changed['rtol']:.0e}", Cause.TIME, plain.model, options | changed, cost)
+    # where shorter steps are too many, longer ones always fit: their error is larger, and so is the bound
+    longer = {"rtol": LOOSER * options["rtol"], "atol": LOOSER * options["atol"]}
+    looser = Shadow(f"rtol {longer['rtol']:.0e}", Cause.TIME, plain.model, options | longer, 1.0)
+    return Shadow(f"rtol {changed['rtol']:.0e}", Cause.TIME, plain.model, options | changed, cost, otherwise=looser)
 
 
 def _slowest(plain: Result) -> Integrator:
