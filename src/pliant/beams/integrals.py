@@ -152,7 +152,7 @@ def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) 
     fourth = root[:, None] * slope_products(beam, shapes, s.x)
     functions = np.hstack([second, fourth])
     if functions.shape[1] > len(root):  # products of many modes: the same left singular vectors, of a smaller matrix
-        functions = np.linalg.qr(functions.T, mode="r").T
+        functions = np.asarray(np.linalg.qr(functions.T, mode="r")).T
     U, sigma, _ = np.linalg.svd(functions, full_matrices=False)
     U = U[:, sigma > SMALLEST * sigma[0]]
     Q = np.zeros((U.shape[1], n, n))
