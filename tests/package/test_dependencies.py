@@ -89,7 +89,7 @@ def test_parts_of_the_full_check_are_in_its_head_and_in_contributing():
 def test_unknown_part_of_the_full_check_is_refused():
     done = subprocess.run([ROOT / ".ci" / "full", "generic", "speed"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no part 'speed'; parts: generic bounds long lowest pythons trials" in done.stderr
+    assert "no part 'speed'; parts: generic bounds long lowest pythons wheel trials" in done.stderr
     assert done.stdout == ""
 
 

@@ -355,6 +355,9 @@ def warmup() -> None:
     from pliant.engine.warmup import warm_up
     from pliant.kernels import _jit
 
+    if not _jit.COMPILES:
+        print("this installation brought its kernels compiled: there is nothing to do")
+        return
     print("compiling all kernels in two processes ...", file=sys.stderr)
     seconds = warm_up()
     if not _jit.is_cached():
