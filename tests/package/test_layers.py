@@ -29,11 +29,10 @@ FLOORS = (
     ("linear",),
     ("trust",),
     ("cases",),
-    ("study",),
+    ("study", "identification", "gym"),
     ("lab",),
     ("benchmarks",),
     ("command",),
-    ("identification", "gym"),
 )
 RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 # rooms within rooms, the same way
