@@ -312,6 +312,10 @@ def measured_lines(*names: str) -> list[tuple[str, str, list[dict[str, Any]]]]:
     return [(name, what[name], lines[name]["figures"]) for name in names]
 
 
+def two_digits(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 10.0 else f"{ratio:.2g}"
+
+
 def peers_measured() -> str:
     """When, where, and with which versions."""
     found = json.loads(PEERS.read_text(encoding="utf-8"))
@@ -328,7 +332,7 @@ def peers_table() -> str:
     lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
     for name, what, figures in measured_lines(*SAME_ERROR):
         for k, row in enumerate(figures):
-            ratio = "1" if row["who"] == "pliant" else "" if row["ratio"] is None else f"{row['ratio']:.2g}"
+            ratio = "1" if row["who"] == "pliant" else "" if row["ratio"] is None else two_digits(row["ratio"])
             error = "" if row["error"] is None else f"{row['error']:.0e}".replace("e-0", "e-")
             first = f"`{name}`: {what}" if k == 0 else ""
             lines.append(f"| {first} | {row['who']} | {row['note']} | {error} | {ratio} |")
@@ -341,8 +345,8 @@ def peers_calls() -> str:
     lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
     for name, what, figures in measured_lines(*COMPARED):
         for k, row in enumerate(figures):
-            ratio = "1" if row["ratio"] is None else f"{row['ratio']:.2g}"
-            error = "" if row["error"] is None else f"{row['error']:.0e}".replace("e-0", "e-")
+            ratio = "1" if row["ratio"] is None else two_digits(row["ratio"])
+            error = f"{row['error']:.0e}".replace("e-0", "e-") if row["error"] else ""
             first = f"`{name}`: {what}" if k == 0 else ""
             lines.append(f"| {first} | {row['who']} | {ratio} | {error} |")
     return "\n".join(lines) + "\n"

@@ -1,12 +1,14 @@
 """The public names of pliant, listed here once: editors and type checkers read this file, and so does __init__.py."""
 
-from pliant.command.loading import load as load, load_grid as load_grid
+from pliant.cases.loading import load as load, load_grid as load_grid
 from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.stepper import stepper as stepper, Stepper as Stepper, SavedState as SavedState
 from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many
 from pliant.simulation.runs import Runs as Runs
+from pliant.study.study import Study as Study, load_study as load_study
+from pliant.study.runs import StudyRuns as StudyRuns
 from pliant.trust.certify import certify as certify, Certificate as Certificate
 from pliant.trust.estimate import CertifiedFigure as CertifiedFigure
 from pliant.trust.compare import compare as compare, Comparison as Comparison

@@ -25,6 +25,7 @@ from pliant_benchmarks.springs import springs
 from pliant_benchmarks.startup import startup
 from pliant_benchmarks.steps import steps
 from pliant_benchmarks.stiff import stiff
+from pliant_benchmarks.studies import study
 from pliant_benchmarks.sweeps import sweep
 from pliant_benchmarks.transfer import transfer_cost, transfer_runs
 
@@ -96,6 +97,9 @@ LINES = (
         transfer_runs,
     ),
     Line("sweep", "4000 runs of chain 3, 1 s, rtol 1e-6, in one call", ">= 5000 runs/s; two: 1.8x", sweep),
+    Line(
+        "study", "rows of studies: cost, places, store, a scheduler of 64 workers", "flat within 30 %; two: 1.9x", study
+    ),
     Line("stepper", "steps of 0.01 s of chain 3, torques from Python", ">= 1e5 steps/s", steps),
     Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),
 )

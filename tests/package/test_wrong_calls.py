@@ -179,6 +179,8 @@ class Ready:
         self.transfer = pliant.transfer(self.held, count=2)
         self.response = self.transfer.response([1.0, 2.0])
         self.on_loops = pliant.assemble(self.four_bar)
+        self.study = pliant.Study(self.arm, {"duration": [0.001, 0.002]}, "elbow")
+        self.study_runs = self.study.run(folder / "study")
 
     @property
     def path(self) -> Path:
@@ -211,6 +213,17 @@ USUAL: dict[str, Callable[[Ready], Any]] = {
 SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "load": lambda ready: {"case_or_file": ready.folder / "arm.toml"},
     "load_grid": lambda ready: {"case_or_file": "two-link-arm"},
+    "load_study": lambda ready: {"folder": ready.folder / "study"},
+    "Study": lambda ready: {"parameters": {"duration": [0.001, 0.002]}},
+    "Study.check": lambda ready: {"out": None, "resume": False, "on": "threads", "workers": 1, "scheduler": None},
+    "Study.row": lambda ready: {"i": 0},
+    "Study.result": lambda ready: {"i": 0},
+    "Study.command": lambda ready: {"i": 0},
+    "StudyRuns.column": lambda ready: {"name": "elbow"},
+    "StudyRuns.values": lambda ready: {"row": 0},
+    "StudyRuns.result": lambda ready: {"row": 0},
+    "StudyRuns.command": lambda ready: {"row": 0},
+    "StudyRuns.sensitivity": lambda ready: {"figure": "elbow"},
     "load_result": lambda ready: {"path": ready.folder / "whip.nc"},
     "load_model": lambda ready: {"path": ready.folder / "arm.toml"},
     "save_model": lambda ready: {"described": ready.arm, "path": ready.folder / "saved.toml"},
@@ -387,6 +400,7 @@ OPEN: dict[str, Any] = {
 HOLDERS = {
     "Result",
     "Runs",
+    "StudyRuns",
     "StateSpace",
     "Modes",
     "Transfer",
@@ -448,6 +462,8 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
     owners = {
         "Result": ready.result,
         "Runs": ready.runs,
+        "Study": ready.study,
+        "StudyRuns": ready.study_runs,
         "StateSpace": ready.linear,
         "Modes": ready.modes,
         "Transfer": ready.transfer,

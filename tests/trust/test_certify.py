@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import four_bars
 import pliant
 from certificates import verdicts
 from known_problems import KINDS, problems
@@ -146,6 +147,15 @@ def test_rest_by_friction_is_known_to_what_its_stick_speed_makes():
     assert true > 1e-8  # more than integration makes
     assert true <= figure.error <= 10 * true
     assert figure.errors[Cause.STICK] > 0.5 * figure.error
+
+
+def test_what_virtual_springs_give_way_is_an_error_of_the_formulation():
+    model = four_bars.four_bars(1, 2.0)
+    figure = pliant.certify(model, 0.5, closure="springs", figures=["foot0"]).figures["foot0"]
+    true = abs(figure.value - pliant.simulate(model, 0.5, rtol=1e-11, atol=1e-13)["foot0"][-1])
+    assert true > 1e-6
+    assert true <= figure.error <= 10 * true
+    assert figure.errors[Cause.FORMULATION] > 0.9 * figure.error
 
 
 def test_the_budget_holds_and_what_does_not_fit_is_named():

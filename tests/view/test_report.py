@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pliant.cases.loading import load
 from pliant.cases.two_link_arm import CASE
-from pliant.command.loading import load
 from pliant.errors import AccuracyWarning, ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
 from pliant.model.contacts import Contact, NormalLaw

@@ -110,7 +110,7 @@ def compare(
     pliant compare all --out agreement.json
     """
     from pliant.cases.case import all_cases
-    from pliant.command.loading import load
+    from pliant.cases.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.lab.agreement import COLUMNS, agreement
     from pliant.methods import formulations_of

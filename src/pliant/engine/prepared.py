@@ -100,8 +100,8 @@ class Prepared:
         if closure is not None and not isinstance(closure, Closure):
             raise ModelError(f"closure: {quoted(closure)} found; leave it out, or give that of another handle")
         self.closure = closure or Multipliers()
-        from pliant.kernels import _jit, dynamics, energy, inverse
-        from pliant.kernels.contact import phase, stick
+        from pliant.kernels import _jit, dynamics
+        from pliant.kernels.contact import phase
         from pliant.kernels.tables import Pinned
 
         if packed is not None and (not isinstance(packed, Packed) or packed.model is not model):
@@ -127,23 +127,49 @@ class Prepared:
         self._is_stiffened = model.is_stiffened
         self._wrenches = np.empty((len(self.system.bodies), 6))
         calls = self.work.calls[0]
-        calls.formulation, calls.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
+        calls.formulation = _jit.address(self.method.load())
         if model.is_stiffened:
             from pliant.kernels.formulations import stiffening
 
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
-        calls.open_formulation = calls.formulation
+        calls.open_formulation = calls.solve = calls.formulation
         if np.any(self.system.controllers.is_computed_torque):
             from pliant.kernels import rigid_model
 
             calls.rigid_forces = _jit.address(rigid_model.rigid_forces)
         if model.loops or len(self.work.stick):
-            calls.respond = _jit.address(self.method.load_response())
+            from pliant.kernels.contact import stick
+
+            calls.solve, calls.respond = _jit.address(stick.solve), _jit.address(self.method.load_response())
         if model.loops:
             self.closure.install(self.work)
-        self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
-        self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
+
+    # entries into kernels, each compiled when it is called first
+
+    @cached_property
+    def _forward(self) -> Any:
+        from pliant.kernels import _jit, dynamics
+
+        return _jit.entry(dynamics.forward)
+
+    @cached_property
+    def _inverse(self) -> Any:
+        from pliant.kernels import _jit, inverse
+
+        return _jit.entry(inverse.inverse)
+
+    @cached_property
+    def energies_kernel(self) -> Any:
+        from pliant.kernels import _jit, energy
+
+        return _jit.entry(energy.energies)
+
+    @cached_property
+    def momenta_kernel(self) -> Any:
+        from pliant.kernels import _jit, energy
+
+        return _jit.entry(energy.momenta)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of: addresses hold here and now only."""
@@ -406,9 +432,9 @@ class Prepared:
         from pliant.kernels import _jit, events
 
         y = as_vector(y, self._state_names, "y")
-        world = self.system.world[0]
-        q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
-        for limit in self.system.limits:
+        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)  # fields of record arrays take long
+        q, v = y[:n_q], y[n_q : n_q + n_v]
+        for limit in self.system.limits if len(self.system.limits) else ():
             depth = limit.side * (self._joint_deflection(y, int(limit.dof)) - limit.bound)
             if depth > 0 and limit.is_hard:
                 raise ModelError(
@@ -432,7 +458,7 @@ class Prepared:
     def _check_springs(self, q: Array) -> None:
         """Ends of springs that must not meet are apart, or a message."""
         springs = self.system.springs
-        if not np.any(springs.nearest > 0.0):
+        if not len(springs) or not np.any(springs.nearest > 0.0):
             return
         places = self.frame_places(q[None, :])[0]
         distances = np.linalg.norm(places[springs.end] - places[springs.start], axis=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pliant.command.loading import load
+from pliant.cases.loading import load
 from pliant.engine.callbacks import CallbackError, guarded
 from pliant.errors import ModelError
 from pliant.model.messages import closest, listed, quoted

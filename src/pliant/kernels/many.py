@@ -1,7 +1,7 @@
 """One kernel over rows of states, each with its own status: a batched call costs hardly more than its kernels, and
 threads do not wait for each other's Python between rows."""
 
-import numba
+import numpy as np
 
 from pliant.kernels._jit import (
     ADVANCE,
@@ -17,9 +17,10 @@ from pliant.kernels._jit import (
     VECTOR,
     WORK,
     Contract,
+    Kind,
     kernel,
+    table_at,
 )
-from pliant.kernels.tables import table_at
 from pliant.system import memory as tables
 from pliant.system.status import Status
 from pliant.system.tables import rows
@@ -33,8 +34,7 @@ MANY = Contract(
 MANY_EQUATIONS = Contract(INTEGER(INTEGER, SYSTEM, WORK, MATRIX, MATRIX, MATRICES, MATRIX), is_entered=True)
 # sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts) -> 0: runs from
 # many starts. start: the STEPPING row of a run that has not begun. facts: status, steps, newest event, body, per run.
-START = numba.typeof(rows(1, tables.STEPPING))
-FACTS = numba.types.Array(INTEGER, 2, "C")
+START, FACTS = Kind(rows(1, tables.STEPPING)), Kind(np.zeros((0, 4), np.int64))
 SWEEP = Contract(
     INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
     is_entered=True,

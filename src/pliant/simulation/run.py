@@ -212,12 +212,15 @@ def _scheme(integrator: Integrator, formulation: Formulation) -> Scheme:
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:
     """Addresses of the kernels that a run needs besides those of every call."""
     from pliant.kernels import _jit, dynamics, events
-    from pliant.kernels.contact import stick_or_slip
 
     calls = handle.work.calls[0]
     calls.derivative = _jit.address(dynamics.derivative)
     calls.events, calls.switch = _jit.address(events.event_functions), _jit.address(events.switch)
-    calls.decide_friction = _jit.address(stick_or_slip.decide_friction) if len(handle.work.stick) else 0
+    calls.decide_friction = 0
+    if len(handle.work.stick):
+        from pliant.kernels.contact import stick_or_slip
+
+        calls.decide_friction = _jit.address(stick_or_slip.decide_friction)
     if len(handle.system.controllers):
         from pliant.kernels import control
 

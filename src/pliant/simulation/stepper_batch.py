@@ -123,7 +123,6 @@ class StepperBatch:
 
 def _columns(refs: list[tuple[Any, ...]]) -> list[Any]:
     """Addresses of all systems, works and memories; without compiled kernels the tables themselves."""
-    columns = list(zip(*refs, strict=True))
-    if all(isinstance(each, int) for each in columns[0]):
-        return [np.array(each, np.int64) for each in columns]
-    return [list(each) for each in columns]
+    from pliant.kernels import _jit
+
+    return [_jit.addresses(each) for each in zip(*refs, strict=True)]

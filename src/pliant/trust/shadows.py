@@ -250,7 +250,12 @@ def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
     linear = [one for one in others if "n^3" not in one.cost]
     other = linear[0] if linear and n_v > MAX_MATRIX else others[0]
     cost = LINEAR_COST if other in linear else LINEAR_COST + n_v / MAX_MATRIX
-    return Shadow(f"formulation {other.name}", Cause.FORMULATION, model, options | {"formulation": other}, cost)
+    changed: dict[str, Any] = {"formulation": other}
+    label, closure = f"formulation {other.name}", options["closure"]
+    if closure is not None and not closure.keeps_closed:  # virtual springs: what they give way is an error, too
+        changed["closure"] = find_method("closure", "auto")
+        label += ", loops closed"
+    return Shadow(label, Cause.FORMULATION, model, options | changed, cost)
 
 
 def _neighbour(plain: Result, options: dict[str, Any]) -> Shadow:

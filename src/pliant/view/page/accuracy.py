@@ -182,7 +182,7 @@ def _audit_row(name: str, value: float, found: Diagnostic | None) -> list[str]:
     """What was found to be wrong is the reason of the verdict, and stands before what the check is about."""
     meaning, unit = AUDIT.get(name, ("", ""))
     verdict = _verdict("good", "ok") if name in JUDGED else ""
-    if name.endswith("_residual") and 0 < value < 1:
+    if found is None and name.endswith("_residual") and 0 < value < 1:
         meaning += f" Here: about one part in {power_of_ten(int(np.floor(-np.log10(value))))}."
     if found is not None:
         verdict = VERDICTS[found.level]
