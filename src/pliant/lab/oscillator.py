@@ -150,7 +150,7 @@ def _charts(settings: Mapping[str, Any], numbers: list[dict[str, Any]]) -> Itera
     """One picture for explicit methods, those stable at every step, and those with a limit."""
     methods = chosen_methods(settings)
     groups: dict[str, list[dict[str, Any]]] = {
-        "Explicit methods, and radau": [],
+        "Explicit methods, radau and ark": [],
         "Second-order methods that are stable at every step": [],
         "Second-order methods with a limit": [],
     }
@@ -169,8 +169,8 @@ def _charts(settings: Mapping[str, Any], numbers: list[dict[str, Any]]) -> Itera
 
 
 WORDS = {
-    "Explicit methods, and radau": "Explicit methods end where their spectral radius leaves 1; radau lets nothing "
-    "grow and damps what it does not resolve. High orders have next to no error in what they resolve.",
+    "Explicit methods, radau and ark": "Explicit methods end where their spectral radius leaves 1; radau and ark let "
+    "nothing grow and damp what they do not resolve. High orders have next to no error in what they do.",
     "Second-order methods that are stable at every step": "newmark damps nothing and hht, generalised_alpha what is "
     "fast; wilson, houbolt and fox_euler damp slow motion, too. All make periods longer.",
     "Second-order methods with a limit": "Nearer to beta = 1/12 the period error falls, and so does the limit. "
