@@ -258,6 +258,8 @@ def _install_stages(handle: Prepared) -> None:
         return
     calls.recursion, calls.recursion_response = calls.open_formulation, _jit.address(handle.method.load_response())
     if calls.formulation == calls.open_formulation:
+        if calls.solve == calls.formulation:  # nothing can stick
+            calls.solve = ours
         calls.formulation = ours
     calls.open_formulation, calls.respond = ours, _jit.address(compliance.respond)
 
