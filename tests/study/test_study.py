@@ -314,6 +314,7 @@ def test_many_files_become_few_and_no_row_is_lost_or_twice(tmp_path, monkeypatch
     monkeypatch.setattr(stores, "MERGED", 4)
     monkeypatch.setattr(stores.Store, "finish", lambda store: None)
     monkeypatch.setattr("pliant.study.running.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("pliant.study.running.MAX_CHUNK", 7)  # so that there are many, however fast the machine is
     study, folder = stored(tmp_path, 150)
     runs = study.run(folder, workers=1)
     files = sorted(folder.glob("rows*.nc"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.methods import formulations_of
+from pliant.methods import FORMULATIONS, INTEGRATORS, formulations_of
 from pliant.model.attitudes import AxisAngle
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere, Tube
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
@@ -534,3 +534,15 @@ TREES = {name: model for name, model in ZOO.items() if not model.loops}
 def supporting(model: Model) -> list[str]:
     """Names of the formulations that take a model."""
     return [row.name for row in formulations_of(model)]
+
+
+def adaptive_pairs(formulations: list[str]) -> list[tuple[str, str]]:
+    """Integrators with error control, each with those of the formulations that it takes."""
+    rows = {row.name: row for row in FORMULATIONS if row.name in formulations}
+    return [
+        (integrator.name, name)
+        for integrator in INTEGRATORS
+        if "adaptive" in integrator.supports
+        for name, row in rows.items()
+        if integrator.kind != "semi-implicit" or row.takes_stiffness
+    ]

@@ -127,5 +127,5 @@ CASE = Case(
     figures=figures,
     figure_table=FIGURES,
     panels=panels,
-    run={"rtol": 1e-11, "atol": 1e-13},
+    run={"rtol": 1e-11},
 )

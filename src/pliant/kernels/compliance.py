@@ -1,7 +1,7 @@
 """Accelerations of a semi-implicit stage where forces between two bodies are implicit, over the articulated recursion.
 
 Rows J (tangents.py) of forces with mass mu and the force s that their known differences make:
-    (M + J^T mu J) a = r - J^T s:   a = a_0 + X l,   X = M^-1 J^T,   (J X + 1/mu) l = -J a_0 - s/mu
+    (M + J^T mu J) a = r - J^T s:   a = a_0 + X l,   X = M^-1 J^T,   (J X + 1/mu) l = -J a_0 - s/mu     (A18)
 M with all blocks of the stage, a_0 and X from the recursion and its response. Motors that move by themselves are
 eliminated before, and follow their links afterwards (A17): share = mass / (armature + mass).
 Both kernels stand in place of the recursion's own; outside of stages they pass everything on."""

@@ -150,7 +150,8 @@ def _run(
             integrator="dop853",
             closure="multipliers" if model.loops else None,
             rtol=RTOL,
-            step=duration / n_steps if n_steps else None,
+            step=duration / n_steps if n_steps else "off",  # whatever the model says of its runs
+            max_step="off",
             sample=duration / N_STATES,
             q0=q0,
             v0=v0,

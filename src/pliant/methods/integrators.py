@@ -97,10 +97,10 @@ class Dop853(RungeKutta):
 
 @dataclass(frozen=True)
 class AutoIntegrator(Dop853):
-    """dop853, and what costs less while the equations are stiff."""
+    """dop853, and radau while the equations are stiff."""
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "dop853, and ark4, ark5 or radau while the equations are stiff"
+    summary: ClassVar[str] = "dop853, and radau while the equations are stiff"
 
     @property
     def first(self) -> Integrator:

@@ -20,11 +20,10 @@ from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.results.checkpoint import SampledState
-from pliant.simulation.auto_integrator import IMPLICIT, AutoChoice, additive, say_if_compiling
+from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
 from pliant.simulation.controllers import Sampler
-from pliant.simulation.options import may_use_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
+from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
@@ -51,22 +50,10 @@ def as_bytes(table: Any) -> NDArray[np.uint8]:
     return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
 
 
-def _candidates(handle: Prepared, options: dict[str, Any]) -> tuple[Integrator, ...]:
-    """What may take over on the way, none where the integrator is given."""
+def _may_change(options: dict[str, Any]) -> bool:
+    """Whether the integrator may become an implicit one on the way, as far as the closure goes with that."""
     closure = options["closure"]
-    if not options["integrator"].may_change:
-        return ()
-    able: list[Integrator] = [IMPLICIT]
-    if may_use_stages(handle.model, handle.method) and _has_stiff_forces(handle.system):
-        able.insert(0, additive(options["rtol"]))
-    return tuple(each for each in able if closure is None or closure.goes_with(each))
-
-
-def _has_stiff_forces(system: Any) -> bool:
-    """Whether semi-implicit integrators find something to be implicit about."""
-    is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
-    tables = (system.limits, system.transmissions, system.flexes, system.springs, system.contacts)
-    return bool(is_sprung or any(len(table) for table in tables))
+    return bool(options["integrator"].may_change and (closure is None or closure.goes_with(IMPLICIT)))
 
 
 class Run:
@@ -86,15 +73,10 @@ class Run:
         self.handle = handle
         self._advance = _jit.entry(advance.advance)
         self._pin(_new_memory(handle, state, options, wants_rows, t))
+        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
+        self._newton0 = self._newton.copy()
         first = options["integrator"].first
-        self._methods: dict[Integrator, tuple[Memory, Any, NDArray[np.uint8]]] = {}  # those used so far
-        self._keep(first)
-        self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
-        candidates = _candidates(handle, options)
-        self.choice = AutoChoice(candidates) if candidates else None
-        if self.choice is not None:
-            stepping = self.memory.stepping[0]
-            stepping.watches, stepping.watched_stiffness = self.choice.watches, self.choice.bound
+        self.choice = AutoChoice(first) if _may_change(options) else None
         self.integrators: list[tuple[float, Integrator]] = [(t, first)]
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
@@ -126,40 +108,20 @@ class Run:
 
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of memory.stepping."""
-        self._use(self.integrators[0][1])
+        if self.memory is not self._first:
+            self._pin(self._first)
+        self._newton[:] = self._newton0
         if self.choice is not None:
-            self.choice = AutoChoice(self.choice.candidates)
-            self.memory.atol[:] = self._tolerances[1]
+            self.choice = AutoChoice(self.integrators[0][1])
         del self.integrators[1:]
 
     def change_integrator(self, scheme: Integrator) -> None:
         """Go on with another integrator."""
-        handle, stepping = self.handle, self.memory.stepping[0]
-        rtol, atol = self._tolerances
-        tighter = _tighter(handle, scheme, rtol)
-        stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
-        if scheme not in self._methods:
-            say_if_compiling(scheme, float(stepping.t))
-            if scheme.kind == "semi-implicit":
-                _install_stages(handle)
-            unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-            self._pin(with_method(self.memory, _scheme(scheme, handle.method), unknowns))
-            self._keep(scheme)
-        else:
-            self._use(scheme)
-        self.integrators.append((float(stepping.t), scheme))
-
-    def _keep(self, scheme: Integrator) -> None:
-        """The memory in use belongs to a method that has not begun."""
-        self._methods[scheme] = self.memory, self._pinned, as_bytes(self.memory.newton).copy()
-
-    def _use(self, scheme: Integrator) -> None:
-        """A method that was used before, as if it had not."""
-        self.memory, self._pinned, newton = self._methods[scheme]
-        as_bytes(self.memory.newton)[:] = newton
-        self.memory_ref = self._pinned.ref
-        self._refs = (*self.handle.refs, self.memory_ref)
-        put_method(self.memory.stepping[0], _scheme(scheme, self.handle.method))
+        handle, memory = self.handle, self.memory
+        say_if_compiling(scheme, float(memory.stepping[0].t))
+        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
+        self.integrators.append((float(memory.stepping[0].t), scheme))
 
     def review(self) -> None:
         """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
@@ -333,6 +295,7 @@ def _new_memory(
             max_step=options["max_step"] or np.inf,
             max_steps=options["max_steps"],
             budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
+            watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
@@ -367,9 +330,8 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             if status == Status.REVIEW:
                 run.review()
             entered = time.perf_counter()
-            # from one sample to the next, and in a trial, it is faster without another thread
-            is_trial = status == Status.REVIEW and run.choice is not None and run.choice.is_trying
-            is_short = (status == Status.SAMPLE or is_trial) and stepping.budget >= SHORT_STEPS
+            # from one sample to the next it is faster without another thread
+            is_short = status == Status.SAMPLE and stepping.budget >= SHORT_STEPS
             wanted, stepping.budget = (
                 stepping.budget,
                 min(stepping.budget, SHORT_STEPS) if is_short else stepping.budget,
@@ -383,7 +345,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             elif status in (Status.DONE, Status.STOPPED):
                 recorded.finish(memory)
                 return recorded, status, ""
-            elif status != Status.REVIEW:
+            else:
                 recorded.take(memory)
             if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered

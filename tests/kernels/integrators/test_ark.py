@@ -1,5 +1,5 @@
 """Semi-implicit integrators: conditions of order, stages against dense algebra, order on modes and in contacts,
-agreement with other methods, cost, refusals, the choice of auto."""
+agreement with other methods, cost, refusals."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -400,26 +400,3 @@ def test_what_does_not_go_with_stages_is_refused_with_what_does():
         simulate(stiffened, 0.1, integrator="ark5")
     with pytest.raises(ModelError, match=r"closure 'reduced' does not go with integrator 'ark4'"):
         simulate(ZOO["four_bar"], 0.1, integrator="ark4", closure="reduced")
-
-
-# --- auto ---------------------------------------------------------------------------------------------------------
-
-
-def test_auto_does_not_stay_with_dop853_on_blades_that_oscillate():
-    """Their fast modes are hardly damped: no eigenvalue is near the real axis."""
-    model, options = blades(4), {"rtol": 1e-4}
-    found = simulate(model, 0.2, **options)
-    explicit, semi = (simulate(model, 0.2, integrator=each, **options) for each in ("dop853", "ark4"))
-    assert [each for _, each in found.integrators][:2] == ["dop853", "ark4"]
-    assert found.integrators[1][0] < 0.01
-    assert found.stats["evaluations"] < 0.2 * explicit.stats["evaluations"]
-    assert found.stats["evaluations"] < 1.5 * semi.stats["evaluations"]
-    assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-6
-
-
-def test_runs_whose_method_changes_repeat_to_the_bit():
-    run = pliant.prepare_run(blades(2), 0.1, rtol=1e-4)
-    first = run.end()
-    run.end(v0=np.full(8, 0.1))
-    assert all(np.array_equal(a, b) for a, b in zip(first, run.end(), strict=True))
-    assert np.array_equal(first[0], simulate(blades(2), 0.1, rtol=1e-4).q[-1])
