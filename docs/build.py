@@ -1,6 +1,6 @@
 """Writes the figures that README.md and the pages of docs/ quote: each comes from a run, none is written by hand.
 
-python docs/build.py            run everything, write the quoted figures and the pictures of README.md and contact.md
+python docs/build.py            run everything, write the quoted figures and the pictures beside them
 python docs/build.py README     only the figures of README.md
 
 A quoted figure stands in a paragraph or a table between two lines,
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import re
 import sys
 import tempfile
@@ -39,8 +40,11 @@ from pliant.lab.oscillator import SHOWN as AT_OMEGA_H
 from pliant.lab.oscillator import SLOWEST, measured, measured_limit
 from pliant.lab.rod_hits import ROD_HITS
 from pliant.view.picture.robot import write_picture
+from pliant_benchmarks.lines import LINES
 
 DOCS = Path(__file__).parent
+sys.path.append(str(DOCS))
+papers = importlib.import_module("paper_figures")
 ROOT = DOCS.parent
 PICTURES = DOCS / "pictures"
 WIDTH = 120
@@ -183,9 +187,10 @@ def integrator_table() -> str:
 
 
 def agreement_bound(value: float, condition: float) -> str:
-    """A hundred times rounding times condition(M), as a power of ten; 1e-10 where that is more and is kept well."""
+    """A hundred times rounding times condition(M), as a power of ten, but at most 1e-10 unless a condition above 1e7
+    costs digits. Values are far from these limits, so that the text is the same on any machine."""
     bound = 10.0 ** np.ceil(np.log10(100 * np.finfo(float).eps * condition))
-    return below(value, TIGHT if bound > TIGHT and value < 0.1 * TIGHT else bound)
+    return below(value, bound if condition > 1e7 and value > 0.01 * TIGHT else min(bound, TIGHT))
 
 
 def agreement_table() -> str:
@@ -234,6 +239,16 @@ BENCHMARKS: tuple[tuple[str, str, int, str], ...] = (
     ("painleve-rod", "spin_at_stop", 10, "exact: the limit of stiff contacts; peak force and duration have none"),
     ("spin-up", "tip_deflection_min", 7, "expected: our own figure, for the beam theory and shapes of the default"),
     ("spin-up", "lag_frequency_1", 8, ""),
+    (
+        "flexible-slider-crank",
+        "rod_angle_end",
+        11,
+        "printed -0.33117349883: there a factor 1/15 is missing in a mass",
+    ),
+    ("flexible-slider-crank", "sine_1_end", 8, "printed 1.893192900e-4, as above"),
+    ("elastica", "tip_x", 6, "of 16 beams; the difference falls with their number"),
+    ("elastica", "tip_y", 6, "as above"),
+    ("sliding-block", "stop_time", 5, "it first settles into the ground, and its friction with it"),
     ("bouncing-ball", "first_contact", 12, ""),
     ("bouncing-ball", "first_restitution", 8, "asked for without gravity, which acts while the ball touches"),
 )
@@ -283,11 +298,76 @@ def benchmark_sources() -> str:
     return "\n".join(lines) + "\n"
 
 
+# --- docs/peers.md ------------------------------------------------------------------------------------------------
+
+PEERS = DOCS / "peers.json"  # pliant bench differences arm7_loop batch chain3 chain10 flex3 --out docs/peers.json
+SAME_ERROR = ("chain3", "chain10", "flex3")
+COMPARED = ("arm7_loop", "batch")
+
+
+def measured_lines(*names: str) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """(line, what it is, its rows) of the file that the bench wrote."""
+    lines = json.loads(PEERS.read_text(encoding="utf-8"))["lines"]
+    what = {line.name: line.what for line in LINES}
+    return [(name, what[name], lines[name]["figures"]) for name in names]
+
+
+def two_digits(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 10.0 else f"{ratio:.2g}"
+
+
+def peers_measured() -> str:
+    """When, where, and with which versions."""
+    found = json.loads(PEERS.read_text(encoding="utf-8"))
+    if found["status"] != "done":
+        raise SystemExit(f"{PEERS.name}: the bench is {found['status']}; let it come to its end")
+    versions = ", ".join(f"{name} {found['versions'][name]}" for name in ("pliant", "exudyn", "mujoco", "pin", "scipy"))
+    return paragraph(f"""Measured on {found["date"]}: {found["machine"]["cpu"]}, one thread, CPU time, the least of many
+        rounds in which all take turns. {versions}.""")
+
+
+def peers_table() -> str:
+    """Every engine at the setting that first meets the error."""
+    titles = ("robot", "engine", "setting", "error", "time, in pliant's")
+    lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    for name, what, figures in measured_lines(*SAME_ERROR):
+        for k, row in enumerate(figures):
+            ratio = "1" if row["who"] == "pliant" else "" if row["ratio"] is None else two_digits(row["ratio"])
+            error = "" if row["error"] is None else f"{row['error']:.0e}".replace("e-0", "e-")
+            first = f"`{name}`: {what}" if k == 0 else ""
+            lines.append(f"| {first} | {row['who']} | {row['note']} | {error} | {ratio} |")
+    return "\n".join(lines) + "\n"
+
+
+def peers_calls() -> str:
+    """One evaluation: pliant's time over the peer's."""
+    titles = ("what", "who", "time, in the peer's", "error")
+    lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    for name, what, figures in measured_lines(*COMPARED):
+        for k, row in enumerate(figures):
+            ratio = "1" if row["ratio"] is None else two_digits(row["ratio"])
+            error = f"{row['error']:.0e}".replace("e-0", "e-") if row["error"] else ""
+            first = f"`{name}`: {what}" if k == 0 else ""
+            lines.append(f"| {first} | {row['who']} | {ratio} | {error} |")
+    return "\n".join(lines) + "\n"
+
+
+def peers_differences() -> str:
+    """How far engines are from each other, as powers of ten that hold."""
+    ((_, _, figures),) = measured_lines("differences")
+    lines = ["| what | differs by less than | how |", "|---|---|---|"]
+    for row in figures:
+        limit = 10.0 ** (1.0 + np.floor(np.log10(max(row["error"], 1e-16))))
+        lines.append(f"| {row['who']} | {below(row['error'], limit)} | {row['note']} |")
+    return "\n".join(lines) + "\n"
+
+
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
 def draw() -> None:
-    """Pictures of README.md and docs/contact.md; those of the gallery come from its pages."""
+    """Pictures of README.md, docs/contact.md and docs/papers/; those of the gallery come from its pages."""
+    papers.draw_papers(PICTURES)
     write_picture(chain()[0], PICTURES / "falling-chain.svg")
     with tempfile.TemporaryDirectory() as folder:
         write_contact_lab(contact_lab(resolve({})), Path(folder))
@@ -305,11 +385,21 @@ FIGURES: dict[str, Callable[[], str]] = {
     "agreement": agreement_table,
     "benchmark-sources": benchmark_sources,
     "benchmarks": benchmark_table,
+    "peers-measured": peers_measured,
+    "peers": peers_table,
+    "peers-calls": peers_calls,
+    "peers-differences": peers_differences,
+    **papers.FIGURES,
 }
 
 
+def pages() -> list[Path]:
+    """Documents that may quote figures; the gallery has a command of its own."""
+    return [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("papers/*.md")]
+
+
 def documents() -> list[Path]:
-    return [path for path in (*ROOT.glob("*.md"), *DOCS.glob("*.md")) if BLOCK.search(path.read_text(encoding="utf-8"))]
+    return [path for path in pages() if BLOCK.search(path.read_text(encoding="utf-8"))]
 
 
 def quoted(document: Path) -> dict[str, str]:

@@ -21,16 +21,20 @@ def _public_names() -> dict[str, str]:
 
 
 _MODULE_OF = _public_names()
-__all__ = ["__version__", *_MODULE_OF]
+# rooms that users call by their name, as pliant.gym, may need more than is installed: import * leaves them out
+__all__ = ["__version__", *(name for name, module in _MODULE_OF.items() if module != "pliant")]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'pliant' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    module = _MODULE_OF[name]
+    # "from pliant import gym as gym" in the stub is a room itself
+    is_room = module == "pliant"
+    value = importlib.import_module(f"pliant.{name}") if is_room else getattr(importlib.import_module(module), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_MODULE_OF})

@@ -1,15 +1,23 @@
 """The public names of pliant, listed here once: editors and type checkers read this file, and so does __init__.py."""
 
-from pliant.command.loading import load as load, load_grid as load_grid
+from pliant.cases.loading import load as load, load_grid as load_grid
 from pliant.simulation.simulate import simulate as simulate
 from pliant.simulation.prepared_run import prepare_run as prepare_run, PreparedRun as PreparedRun
 from pliant.simulation.stepper import stepper as stepper, Stepper as Stepper, SavedState as SavedState
 from pliant.simulation.feedforward import drive_torques as drive_torques
 from pliant.simulation.many_runs import simulate_many as simulate_many
 from pliant.simulation.runs import Runs as Runs
+from pliant.study.study import Study as Study, load_study as load_study
+from pliant.study.runs import StudyRuns as StudyRuns
 from pliant.trust.certify import certify as certify, Certificate as Certificate
 from pliant.trust.estimate import CertifiedFigure as CertifiedFigure
 from pliant.trust.compare import compare as compare, Comparison as Comparison
+from pliant.identification.fit import fit as fit
+from pliant.identification.fitted import Fit as Fit
+from pliant.identification.optimise import optimise as optimise, Optimum as Optimum
+from pliant.identification.sensitivity import sensitivity as sensitivity, Sensitivity as Sensitivity
+from pliant.identification.estimates import Estimate as Estimate
+from pliant.identification.parameters import Parameter as Parameter
 from pliant.result import Result as Result, load_result as load_result
 from pliant.errors import (
     PliantError as PliantError,
@@ -146,6 +154,8 @@ from pliant.methods.integrators import (
     Rk4 as Rk4,
     Adams as Adams,
     Radau as Radau,
+    ARK4 as ARK4,
+    ARK5 as ARK5,
     GeneralisedAlpha as GeneralisedAlpha,
     HHT as HHT,
     Newmark as Newmark,
@@ -179,6 +189,7 @@ from pliant.model.signals import (
 )
 from pliant.engine.sampled import sampled as sampled
 from pliant.model.input_shaping import input_shaper as input_shaper, InputShaper as InputShaper
+from pliant import gym as gym
 from pliant.io.toml import load_model as load_model, save_model as save_model
 
 __version__: str

@@ -158,10 +158,10 @@ def cost_per_body(say: Say) -> list[Figure]:
         jobs[f"n = {n}"] = job(partial(evaluate, LOOP // n))
     best = measure(jobs)
     each = {f"n = {n}": best[f"n = {n}"] / (LOOP // n * n) for n in LENGTHS}
-    return _flat(each, "per body and evaluation")
+    return flat(each, "per body and evaluation")
 
 
-def _flat(each: dict[str, float], note: str) -> list[Figure]:
+def flat(each: dict[str, float], note: str) -> list[Figure]:
     """Times that should be equal."""
     spread = max(each.values()) / min(each.values())
     figures = [Figure(name, seconds, note=note) for name, seconds in each.items()]
@@ -202,7 +202,7 @@ def cost_per_link(say: Say) -> list[Figure]:
             jobs[n] = job(partial(evaluate, LOOP // n))
         best = measure({f"n = {n}": timer for n, timer in jobs.items()})
         each = {f"{formulation}, n = {n}": best[f"n = {n}"] / (LOOP // n * n) for n in LINKS}
-        figures += _flat(each, f"per link of {MODES} modes and evaluation")
+        figures += flat(each, f"per link of {MODES} modes and evaluation")
     return figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 import json
 import os
@@ -106,6 +107,7 @@ def save_figures(
     }
     facts = {
         "status": status,
+        "date": datetime.date.today().isoformat(),
         "machine": machine(),
         "versions": versions(),
         "kernels_ready_s": ready_s,

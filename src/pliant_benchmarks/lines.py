@@ -15,7 +15,9 @@ from pliant.engine.prepared import NOTHING, Prepared
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_writable
 from pliant_benchmarks import models, peers
+from pliant_benchmarks.blades import blade_cost, blades10, blades40
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
+from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
 from pliant_benchmarks.runs import bounce3, chain3, chain10, falling_chain, flex3
@@ -23,6 +25,7 @@ from pliant_benchmarks.springs import springs
 from pliant_benchmarks.startup import startup
 from pliant_benchmarks.steps import steps
 from pliant_benchmarks.stiff import stiff
+from pliant_benchmarks.studies import study
 from pliant_benchmarks.sweeps import sweep
 from pliant_benchmarks.transfer import transfer_cost, transfer_runs
 
@@ -38,6 +41,12 @@ class Line:
 
 
 LINES = (
+    Line(
+        "differences",
+        "the same robots by other engines: accelerations, ends of runs",
+        "none: how far they are apart",
+        differences,
+    ),
     Line("arm7_loop", "forward dynamics of arm7 inside a compiled loop", "<= .40 pin7", arm7_loop),
     Line("arm7_handle", "the same, one call of the prepared handle from Python", "<= 1.2 pin7", arm7_handle),
     Line("batch", "32 states of a 20-body spherical chain, per state", "<= .85, .35 of pinocchio.abaInParallel", batch),
@@ -62,6 +71,14 @@ LINES = (
     ),
     Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn (h = .2 ms, 3 x 4) / 10", flex3),
     Line(
+        "blades10",
+        "ten falling steel blades with stretch, .5 s, error 1e-3: ark",
+        "best explicit / 100, radau / 5",
+        blades10,
+    ),
+    Line("blades40", "forty of them", "radau / 20", blades40),
+    Line("blade_cost", "a step of ark4 per blade, 10 .. 100 blades", "flat within 30 %", blade_cost),
+    Line(
         "springs",
         "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3",
         "SciPy + numpy / 100; reduced .1",
@@ -80,6 +97,9 @@ LINES = (
         transfer_runs,
     ),
     Line("sweep", "4000 runs of chain 3, 1 s, rtol 1e-6, in one call", ">= 20000 runs/s; two: 1.9x", sweep),
+    Line(
+        "study", "rows of studies: cost, places, store, a scheduler of 64 workers", "flat within 30 %; two: 1.9x", study
+    ),
     Line("stepper", "steps of 0.01 s of chain 3, torques from Python", ">= 1e5 steps/s", steps),
     Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),
 )

@@ -171,6 +171,20 @@ def flexible_chain(n: int, modes: int) -> Model:
     return _hinged(f"flexible_chain{n}", beams, 9.81)
 
 
+def blades(n: int) -> Model:
+    """n hinged steel blades of 0.2 m, 1 x 20 mm, with two bending modes and stretch, that fall from the horizontal."""
+    beams = _beams(
+        n,
+        Bending(2, "ss"),
+        stretch=1,
+        length=0.2,
+        material=Material(2.1e11, 7850.0),
+        section=Rectangle(0.001, 0.02),
+        damping=Damping(stiffness_time=2e-5),
+    )
+    return _hinged(f"blades{n}", beams, 9.81)
+
+
 def _beams(n: int, bending: Bending, **more: Any) -> tuple[Beam, ...]:
     return tuple(Beam(f"link{i}", bending_y=bending, theory="euler-bernoulli", **more) for i in range(n))
 

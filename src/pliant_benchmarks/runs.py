@@ -236,7 +236,9 @@ def _pliant_tip(problem: Cables, setting: Setting) -> Array:
     return found.outputs_at(cables.GRID)["tip"][:, :2]
 
 
-PLIANT_CABLES = Engine("pliant", (), adaptive("dop853", "dopri5", "rkf45"), _pliant_cables, _pliant_tip)
+PLIANT_CABLES = Engine(
+    "pliant", (), adaptive("dop853", "dopri5", "rkf45", "radau", "ark4", "ark5"), _pliant_cables, _pliant_tip
+)
 STATED_CABLES = Engine("Exudyn, h = .2 ms, 3 x 4", ("exudyn",), ((cables.STATED,),), cables.prepare)
 EXUDYN_CABLES = Engine("Exudyn at its best", ("exudyn",), cables.SWEEPS, cables.prepare)
 

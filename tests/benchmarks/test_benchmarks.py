@@ -16,7 +16,7 @@ from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError
 from pliant.model.flexible import Bending
 from pliant.simulation.simulate import simulate
-from pliant_benchmarks import cables, evaluations, figures, lines, models, peers, runs, stiff
+from pliant_benchmarks import cables, differences, evaluations, figures, lines, models, peers, runs, stiff
 from pliant_benchmarks.falling_reference import FallingChain
 from pliant_benchmarks.figures import Figure
 
@@ -113,6 +113,18 @@ def test_the_batch_line_compares_equal_accelerations() -> None:
     wanted = evaluate(2).copy()
     assert evaluations.relative(evaluations._spherical_batch(handle, q, v)(), wanted) < 1e-10
     assert evaluations.relative(handle.forward_dynamics(q[3], v[3]), wanted[3]) == 0.0
+
+
+def test_the_line_of_differences_has_every_engine_and_finds_them_equal() -> None:
+    """Accelerations to rounding times the condition of ten links, ends of runs to what the tightest settings give."""
+    for name in peers.PACKAGES:
+        if name != "CyRK":
+            need(name)
+    found = differences.differences(lambda text: None)
+    assert len(found) == 2 * 3 + 4 * 2
+    for figure in found:
+        assert figure.error is not None
+        assert figure.error < (1e-9 if "accelerations" in figure.who else 1e-8), figure
 
 
 # --- contact and bending ----------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import pliant
 from pliant.cases.case import all_cases
+from pliant.cases.elliptic import elastica
 
 
 def run(name: str, **settings: object) -> tuple[pliant.Result, dict[str, float]]:
@@ -88,3 +91,29 @@ def test_fixed_steps_of_the_paper_lose_the_energy_that_error_control_keeps():
     assert int(adams[2]) < int(dop853[2]) < int(fixed[2])
     assert float(fixed[-1]) > 1e-4 > 1e-9 > float(adams[-1])
     assert float(fixed[-2]) == pytest.approx(float(dop853[-2]), rel=1e-3)
+
+
+# --- elastica -----------------------------------------------------------------------------------------------------
+
+
+def test_bent_cantilever_rests_in_the_elastica():
+    """Exact by quadrature, checked against the differential equation of the curve; the run stays where it began."""
+    found = run("elastica")[1]
+    for key, row in all_cases()["elastica"].figure_table.items():
+        assert row.expected is not None
+        assert abs(found[key] - row.expected) <= row.tolerance, key
+
+    def slope_at_end(theta):  # theta'' = -P cos theta: the moment at the tip, from the angle there
+        back = solve_ivp(lambda s, y: [y[1], -10.0 * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])], (1.0, 0.0),
+                         [theta, 0.0, 0.0, 0.0], rtol=1e-12, atol=1e-13).y[:, -1]  # fmt: skip
+        return back
+
+    tip = brentq(lambda theta: slope_at_end(theta)[0], 0.5, 1.57, xtol=1e-13)
+    assert -slope_at_end(tip)[2:] == pytest.approx(elastica(10.0), abs=1e-9)
+
+
+def test_error_of_the_elastica_falls_with_the_number_of_pieces():
+    """Of fourth order in the slopes of a piece, which are one over their number."""
+    errors = [run("elastica", load=1.0, pieces=n, duration=1e-3)[1]["tip_error"] for n in (2, 4, 8)]
+    assert errors[0] > 5.0 * errors[1] > 25.0 * errors[2]
+    assert errors[2] < 1e-5

@@ -1,4 +1,5 @@
-"""Public benchmarks of closed mechanisms: squeezer, N four-bars, Bricard. Each against equations derived anew."""
+"""Public benchmarks of closed mechanisms: squeezer, N four-bars, Bricard, a slider-crank that bends. Each against
+equations derived anew."""
 
 import numpy as np
 import pytest
@@ -6,8 +7,9 @@ import pytest
 import bricard_reference
 import pliant
 import squeezer_reference
+from crank_reference import TEST_SET, FlexibleCrank
 from four_bars import exact, swing_of_four_bars
-from pliant.cases import andrews_squeezer, bricard, n_four_bar
+from pliant.cases import andrews_squeezer, bricard, flexible_slider_crank, n_four_bar
 from pliant.errors import ModelError
 
 
@@ -121,3 +123,34 @@ def test_bricard_of_twice_the_size_swings_as_the_square_root():
 def test_data_that_no_mechanism_has_are_refused(case, given, words):
     with pytest.raises(ModelError, match=words):
         case.CASE.resolve(given)
+
+
+def crank_end(duration):
+    """Angle of the rod, sines, stretch at the end of the rod, by pliant."""
+    result, found = run(flexible_slider_crank, duration=duration)
+    return result, [found[key] for key in ("rod_angle_end", "sine_1_end", "sine_2_end", "stretch_end")]
+
+
+def test_flexible_slider_crank_moves_as_equations_of_another_derivation():
+    """A tenth of the run: sums over Gauss points and SciPy, to the tolerance of both (1e-10 of 30 m/s over 0.01 s)."""
+    wanted = FlexibleCrank().end(0.01)
+    result, found = crank_end(0.01)
+    assert result.is_ok
+    assert np.abs(found - wanted[[0, 1, 2, 4]]).max() < 1e-9
+
+
+@pytest.mark.long
+def test_flexible_slider_crank_of_the_test_set_has_15_times_the_mass_in_its_stretch():
+    """With that mass the equations give the printed solution, without it what pliant finds."""
+    printed = [
+        flexible_slider_crank.PRINTED[key] for key in ("rod_angle_end", "sine_1_end", "sine_2_end", "stretch_end")
+    ]
+    assert np.abs(FlexibleCrank(TEST_SET).end(0.1)[[0, 1, 2, 4]] - printed).max() < 1e-9
+    assert np.abs(crank_end(0.1)[1] - FlexibleCrank().end(0.1)[[0, 1, 2, 4]]).max() < 1e-9
+    assert abs(crank_end(0.1)[1][0] - printed[0]) == pytest.approx(6.85e-8, rel=0.01)
+
+
+def test_flexible_slider_crank_has_its_expected_figures():
+    found = run(flexible_slider_crank)[1]
+    for key, row in flexible_slider_crank.FIGURES.items():
+        assert row.expected is None or abs(found[key] - row.expected) <= row.tolerance, key

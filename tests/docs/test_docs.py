@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from paths import ROOT
-from pliant.command.loading import load
+from pliant.cases.loading import load
 from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS
 from pliant.io.toml import load_model, schema
 from pliant.methods import FRICTION_LAWS, NORMAL_LAWS

@@ -25,7 +25,7 @@ def test_every_function_is_quoted_once():
 
 
 def test_markers_are_in_pairs():
-    for path in (*ROOT.glob("*.md"), *DOCS.glob("*.md")):
+    for path in docs.pages():
         text = path.read_text(encoding="utf-8")
         n = len(docs.quoted(path))
         assert len(re.findall(r"^<!-- figures: ", text, re.MULTILINE)) == n, path.name

@@ -61,7 +61,7 @@ def test_numbers_in_the_words_are_those_of_the_example(name):
 
 def test_index_leads_to_every_page_and_document():
     index = (DOCS / "README.md").read_text(encoding="utf-8")
-    for path in (*gallery.pages(), *DOCS.glob("*.md")):
+    for path in (*gallery.pages(), *DOCS.glob("*.md"), *DOCS.glob("papers/*.md")):
         name = path.relative_to(DOCS).as_posix()
         assert name == "README.md" or f"]({name})" in index, name
 

@@ -21,8 +21,8 @@ import pliant
 from broken_files import broken_tables, broken_text
 from paths import EXAMPLES, ROBOTS
 from pliant.cases.case import all_cases
+from pliant.cases.chosen_run import RUN_SETTINGS
 from pliant.command.cli import parse_assignments
-from pliant.command.job import RUN_SETTINGS
 from pliant.errors import ModelError
 from pliant.io.robot_file import tables_model
 from pliant.io.robot_settings import NAMES, RobotSettings, robot_settings

@@ -12,7 +12,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from calls_by_address import through
 from paths import SUPPORT
-from pliant.kernels import _jit, _whole
+from pliant.kernels import _jit, _numba, _whole
 from pliant.kernels._jit import DERIVATIVE, QUERY, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -43,8 +43,22 @@ def test_call_by_address_passes_arguments_and_returns_the_status(function, statu
 
 
 def test_contract_kernel_has_exactly_one_signature():
+    address(doubled)
     if _jit.IS_COMPILED:
         assert len(doubled.signatures) == 1
+
+
+def test_a_kernel_is_compiled_when_it_is_needed_first_and_once():
+    lines = run_python(
+        """
+        from pliant.kernels import _jit, shift
+        before = list(shift.shift.signatures) if _jit.IS_COMPILED else []
+        places = {_jit.address(shift.shift) for _ in range(2)}
+        _jit.compile_all()
+        print(before, len(places), len(shift.shift.signatures) if _jit.IS_COMPILED else 1)
+        """
+    )
+    assert lines.strip() == "[] 1 1"
 
 
 @kernel(QUERY)
@@ -77,10 +91,10 @@ def run_python(code, **environment):
 
 
 def test_cache_folder_follows_sources_and_settings():
-    plain = run_python("from pliant.kernels import _jit; print(_jit.source_hash())")
-    checked = run_python("from pliant.kernels import _jit; print(_jit.source_hash())", NUMBA_BOUNDSCHECK="1")
+    plain = run_python("from pliant.kernels import _numba; print(_numba.source_hash())")
+    checked = run_python("from pliant.kernels import _numba; print(_numba.source_hash())", NUMBA_BOUNDSCHECK="1")
     assert plain != checked
-    assert _jit.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
+    assert _numba.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
 
 
 def test_cache_setting_of_the_process_is_left_alone():
@@ -88,7 +102,8 @@ def test_cache_setting_of_the_process_is_left_alone():
         """
         import numba
         before = numba.config.CACHE_DIR
-        import pliant.kernels.energy
+        from pliant.kernels import _jit, shift
+        _jit.address(shift.shift)
         print(numba.config.CACHE_DIR == before)
         """
     )

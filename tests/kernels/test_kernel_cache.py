@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calls_by_address import through
-from pliant.kernels import _cache, _jit
+from pliant.kernels import _cache, _numba
 from pliant.kernels._jit import DERIVATIVE, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -32,7 +32,7 @@ def compiled():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_numba, "CACHE_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -100,7 +100,7 @@ def test_a_kernel_in_the_place_of_another_is_damage(folder):
 def test_a_cache_that_cannot_be_written_costs_one_warning(how, tmp_path, monkeypatch):
     _cache.warn_unwritable.cache_clear()
     (tmp_path / "file").write_text("x")
-    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path / "file" / "folder" if how == "in the way" else tmp_path)
+    monkeypatch.setattr(_numba, "CACHE_FOLDER", tmp_path / "file" / "folder" if how == "in the way" else tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -118,3 +118,11 @@ def test_a_run_that_fails_says_so(monkeypatch):
     monkeypatch.setattr(room, "simulate", lambda *given, **rest: usual(*given, **rest, max_steps=3))
     with pytest.raises(SimulationError, match="pendulum: the run with formulation articulated failed"):
         agreement(ZOO["pendulum"])
+
+
+@pytest.mark.parametrize("name", ["elastica", "flexible-slider-crank"])
+def test_rest_and_prescribed_loops_are_compared_too(name):
+    """A model at rest has no motion to be relative to; a driven loop is compared where its motor is at that time."""
+    found = agreement(pliant.load(name), 0.01)
+    assert not found.failures
+    assert found.is_at_rest is (name == "elastica")

@@ -105,3 +105,23 @@ def test_a_response_is_given_where_only_another_plane_resonates():
         found.response([slow], f"tip.f{resonates}", f"tip.{resonates}")
     at, beside = (found.response([w], f"tip.f{rests}", f"tip.{rests}").values for w in (slow, slow * (1.0 + 1e-9)))
     np.testing.assert_allclose(at, beside, rtol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_continuous_beam_has_no_response_at_its_own_frequencies(seed):
+    rng = np.random.default_rng(seed)
+    length, *sides = rng.uniform((0.2, 0.003, 0.003), (3.0, 0.05, 0.05))
+    beam = Model(
+        "beam",
+        gravity=(0, 0, 0),
+        bodies=[Beam("boom", length, STEEL, Rectangle(*sides), bending_y=1, bending_z=1)],
+        joints=[Joint("weld", "fixed", "boom")],
+        frames=[Frame("boom", (length, 0, 0), name="tip")],
+    )
+    found = pliant.transfer(beam, count=4)
+    for number, w in enumerate(found.frequencies):
+        shape = np.abs(found.frame_shape("tip", number))
+        axis = "y" if shape[1] > shape[2] else "z"
+        with pytest.raises(pliant.ModelError, match="natural frequency without damping"):
+            found.response([w], f"tip.f{axis}", f"tip.{axis}")
+        found.response([w * (1.0 + 1e-11)], f"tip.f{axis}", f"tip.{axis}")

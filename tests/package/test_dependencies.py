@@ -20,7 +20,13 @@ from paths import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FULL = (ROOT / ".ci" / "full").read_text()
 MODULES = {"pillow": "PIL", "pin": "pinocchio", "pycollada": "collada", "cyrk": "CyRK"}  # packages of another name
-BY_OTHERS = {"llvmlite", "pydantic_core", "mpmath", "packaging"}  # of numba, pydantic, sympy and pytest
+BY_OTHERS = {
+    "llvmlite",
+    "pydantic_core",
+    "mpmath",
+    "packaging",
+    "cloudpickle",
+}  # of numba, pydantic, sympy, pytest, dask
 
 
 def lowest_module():
@@ -83,7 +89,7 @@ def test_parts_of_the_full_check_are_in_its_head_and_in_contributing():
 def test_unknown_part_of_the_full_check_is_refused():
     done = subprocess.run([ROOT / ".ci" / "full", "generic", "speed"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no part 'speed'; parts: generic bounds long lowest pythons trials" in done.stderr
+    assert "no part 'speed'; parts: generic bounds long lowest pythons wheel trials" in done.stderr
     assert done.stdout == ""
 
 

@@ -179,6 +179,8 @@ class Ready:
         self.transfer = pliant.transfer(self.held, count=2)
         self.response = self.transfer.response([1.0, 2.0])
         self.on_loops = pliant.assemble(self.four_bar)
+        self.study = pliant.Study(self.arm, {"duration": [0.001, 0.002]}, "elbow")
+        self.study_runs = self.study.run(folder / "study")
 
     @property
     def path(self) -> Path:
@@ -211,6 +213,17 @@ USUAL: dict[str, Callable[[Ready], Any]] = {
 SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "load": lambda ready: {"case_or_file": ready.folder / "arm.toml"},
     "load_grid": lambda ready: {"case_or_file": "two-link-arm"},
+    "load_study": lambda ready: {"folder": ready.folder / "study"},
+    "Study": lambda ready: {"parameters": {"duration": [0.001, 0.002]}},
+    "Study.check": lambda ready: {"out": None, "resume": False, "on": "threads", "workers": 1, "scheduler": None},
+    "Study.row": lambda ready: {"i": 0},
+    "Study.result": lambda ready: {"i": 0},
+    "Study.command": lambda ready: {"i": 0},
+    "StudyRuns.column": lambda ready: {"name": "elbow"},
+    "StudyRuns.values": lambda ready: {"row": 0},
+    "StudyRuns.result": lambda ready: {"row": 0},
+    "StudyRuns.command": lambda ready: {"row": 0},
+    "StudyRuns.sensitivity": lambda ready: {"figure": "elbow"},
     "load_result": lambda ready: {"path": ready.folder / "whip.nc"},
     "load_model": lambda ready: {"path": ready.folder / "arm.toml"},
     "save_model": lambda ready: {"described": ready.arm, "path": ready.folder / "saved.toml"},
@@ -283,6 +296,10 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Transmission": lambda ready: {"stiffness": 100.0},
     "Spring": lambda ready: {"name": "rope", "first": "world", "second": "lower", "stiffness": 100.0},
     "ForceTable": lambda ready: {"elongation": (0.0, 0.1), "force": (0.0, 5.0)},
+    "fit": lambda ready: {"measured": elbow_motion(), "parameters": {"joints.elbow.damping": (0.05, 0.2)}},
+    "optimise": lambda ready: {"parameters": {"joints.elbow.damping": (0.05, 0.2)}, "figure": "elbow", "max_runs": 5},
+    "sensitivity": lambda ready: {"columns": "elbow", "times": [0.01], "parameters": {"joints.elbow.damping": 0.1}},
+    "Parameter": lambda ready: {"low": 0.0, "high": 1.0},
     "compare": lambda ready: {"model": ready.arm, "formulations": ["articulated"], "integrators": ["rk4"]},
     "Comparison.family": lambda ready: {"name": "closure"},  # rows of others have nan where a model has no forces
     "Prepared.failed_name": lambda ready: {"status": 0},
@@ -371,6 +388,9 @@ OPEN: dict[str, Any] = {
     "stepper": pliant.simulate,
     "Stepper": pliant.simulate,
     "certify": ("rtol",),
+    "fit": ("rtol",),
+    "optimise": ("rtol",),
+    "sensitivity": ("rtol",),
     "drive_torques": pliant.simulate,
     "PreparedRun": pliant.simulate,
     "make_flexible": pliant.FlexibleLink,
@@ -380,6 +400,7 @@ OPEN: dict[str, Any] = {
 HOLDERS = {
     "Result",
     "Runs",
+    "StudyRuns",
     "StateSpace",
     "Modes",
     "Transfer",
@@ -390,7 +411,15 @@ HOLDERS = {
     "Certificate",
     "CertifiedFigure",
     "Comparison",
+    "Fit",
+    "Estimate",
+    "Optimum",
+    "Sensitivity",
 }
+
+
+def elbow_motion() -> dict[str, Any]:
+    return {"time": [0.005, 0.01, 0.02], "elbow": [-1e-4, -4e-4, -1e-3]}
 
 
 def law_numbers(law: type[Law]) -> dict[str, Any]:
@@ -433,6 +462,8 @@ def find_call(name: str, ready: Ready) -> Callable[..., Any]:
     owners = {
         "Result": ready.result,
         "Runs": ready.runs,
+        "Study": ready.study,
+        "StudyRuns": ready.study_runs,
         "StateSpace": ready.linear,
         "Modes": ready.modes,
         "Transfer": ready.transfer,
@@ -493,11 +524,13 @@ def is_sane(answer: Any, depth: int = 0) -> bool:
         return all(is_sane(each, depth + 1) for each in answer)
     if depth < 3 and isinstance(answer, dict):
         return all(is_sane(each, depth + 1) for each in answer.values())
-    # a checkpoint says inf where nothing is due, certificates and comparisons where nothing can be told
+    # a checkpoint says inf where nothing is due, certificates, comparisons and fits where nothing can be told
     if (
         depth < 3
         and dataclasses.is_dataclass(answer)
-        and not isinstance(answer, pliant.Model | pliant.Runs | pliant.Certificate | pliant.Comparison | Checkpoint)
+        and not isinstance(
+            answer, pliant.Model | pliant.Runs | pliant.Certificate | pliant.Comparison | pliant.Fit | Checkpoint
+        )
     ):
         return all(is_sane(getattr(answer, field.name), depth + 1) for field in dataclasses.fields(answer))
     return True

@@ -34,6 +34,10 @@ def test_limits_follow_the_tolerance():
     assert levels({"constraint_drift": 1e-4}, stays_closed=False) == []
     assert levels({"constraint_drift": 0.1}) == [WRONG]
     assert levels({"friction_drive": 1.0}) == [WRONG]
+    # a held point that creeps: 1e-3 W for 1 s of 10 J is a thousand times 1e-7 of it, which the energy may err
+    creep = {"friction_drive": 1.0, "friction_power": 1e-3, "energy_scale": 10.0}
+    assert diagnose(creep, {"rtol": 1.1e-7, "duration": 1.0}) == ()
+    assert [found.level for found in diagnose(creep, {"rtol": 0.9e-7, "duration": 1.0})] == [WRONG]
     assert levels({"stick_load": 1.1}) == [WARNING]
     assert levels({"deflection_ratio": 0.2}) == [WARNING]
 

@@ -17,7 +17,8 @@ import pliant
 from paths import EXAMPLES
 from pliant import Body, GeneralisedAlpha, Joint, Model, ModelError, Radau, Rod
 from pliant.cases.case import all_cases
-from pliant.command.job import RUN_SETTINGS, prepare_job
+from pliant.cases.chosen_run import RUN_SETTINGS
+from pliant.command.job import prepare_job
 from pliant.engine.run_options import FILE_OPTIONS, RUN_OPTIONS, usual_atol
 from pliant.io.toml import load_model, save_model, schema
 from pliant.methods import PARAMETERS

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import four_bars
 import pliant
 from certificates import verdicts
 from known_problems import KINDS, problems
@@ -23,9 +24,10 @@ from pliant import (
     Rectangle,
     Rod,
 )
+from pliant.cases.case import all_cases
 from pliant.simulation.options import check_options
 from pliant.trust.changed_models import with_more_modes
-from pliant.trust.estimate import window
+from pliant.trust.estimate import CertifiedFigure, window
 from pliant.trust.predictability import growth_of
 from pliant.trust.shadows import Cause, make_plan, make_runs
 
@@ -147,6 +149,15 @@ def test_rest_by_friction_is_known_to_what_its_stick_speed_makes():
     assert figure.errors[Cause.STICK] > 0.5 * figure.error
 
 
+def test_what_virtual_springs_give_way_is_an_error_of_the_formulation():
+    model = four_bars.four_bars(1, 2.0)
+    figure = pliant.certify(model, 0.5, closure="springs", figures=["foot0"]).figures["foot0"]
+    true = abs(figure.value - pliant.simulate(model, 0.5, rtol=1e-11, atol=1e-13)["foot0"][-1])
+    assert true > 1e-6
+    assert true <= figure.error <= 10 * true
+    assert figure.errors[Cause.FORMULATION] > 0.9 * figure.error
+
+
 def test_the_budget_holds_and_what_does_not_fit_is_named():
     said = []
     found = pliant.certify(blade(1), budget=4, announce=said.append)
@@ -189,6 +200,98 @@ def test_fixed_steps_are_held_against_shorter_ones_and_error_control():
     assert true <= figure.error <= 100 * true
 
 
+def test_figures_before_the_horizon_keep_their_digits_where_modal_truncation_is_left_out():
+    """The chain that strikes the ground, whose energy closes and whose end is millimetres off: it says so, and of the
+    first touchdown it is sure."""
+    chain = all_cases()["falling-chain"]
+    model = chain.build(chain.resolve({"modes": "sc-cc-cs"}))
+    options = {"integrator": "radau", "rtol": 1e-9, "atol": 1e-11}
+    found = pliant.certify(model, 1.5, figures=["link1.y", "link1.y@0.4", "contacts"], **options)
+    best = pliant.simulate(model, 1.5, rtol=1e-13, atol=1e-15)
+    assert found.result.audit["energy_residual"] < 1e-8
+    end = found.figures["link1.y"]
+    true = abs(end.value - best["link1.y"][-1])
+    assert true > 1e-3  # [m]
+    assert true <= end.error <= 100 * true
+    assert math.isfinite(found.horizon)
+    assert found.figures["link1.y@0.4"].digits >= 10
+    assert end.note == "not counted: modal truncation"
+    assert found.figures["contacts"].errors[Cause.ROUNDING] == 0.0
+
+
+def test_longer_steps_tell_where_shorter_ones_are_too_many():
+    """A block that slides on a stiff contact: its tighter run needs more steps than ten plain runs have."""
+    block = all_cases()["sliding-block"]
+    settings = block.resolve({})
+    found = pliant.certify(block.build(settings), figures=["along"], **block.usual_options(settings))
+    figure = found.figures["along"]
+    assert math.isfinite(figure.error)
+    best = pliant.simulate(block.build(settings), rtol=1e-12, atol=1e-14)["along"][-1]
+    assert abs(figure.value - best) <= figure.error
+    assert [run.shadow.label for run in found.runs if run.instead_of] == ["rtol 1e-08"]
+    assert any("rtol 1e-11: rtol 1e-08 in its place" in note for note in found.notes)
+
+
+def test_without_a_run_that_tells_of_the_integration_nothing_is_known():
+    steps = int(pliant.simulate(triple(), 1.0).stats["steps"])
+    options = {"rtol": 1e-8, "atol": 1e-10, "max_steps": steps + 1}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pliant.trust.shadows.LOOSER", 0.1)  # else longer steps would tell
+        figure = pliant.certify(triple(), 1.0, figures=["tip.x"], **options).figures["tip.x"]
+    assert math.isinf(figure.error)
+    assert figure.digits == 0
+    assert figure.text == "not known"
+    assert figure.note == "not counted: time integration"
+
+
+def test_figures_that_other_runs_do_not_have_are_not_certain():
+    """Functions that give nan, or fail, for every run but the plain one."""
+    steps = int(pliant.simulate(triple(), 1.0).stats["steps"])
+
+    def of_plain_alone(run):
+        return 1.0 if run.stats["steps"] == steps else math.nan
+
+    def fails_elsewhere(run):
+        return [1.0][int(run.stats["steps"] != steps)]
+
+    found = pliant.certify(triple(), 1.0, figures=[of_plain_alone, fails_elsewhere])
+    for figure in found.figures.values():
+        assert figure.text == "not predictable"
+        assert "there is none with rtol 1e-10" in figure.note
+
+
+def test_a_written_interval_holds_the_value():
+    for value, error in ((1.23456, 5e-3), (5.2, 3.0), (-0.0616, 1.7e-3), (9.999, 0.0011), (1e-9, 3e-8)):
+        text = CertifiedFigure("x", value, "m", {Cause.TIME: error}).text
+        middle, width = map(float, text.split(" +- "))
+        assert abs(middle - value) <= 0.1 * error, text  # rounding of the text
+        assert error <= width <= 2.001 * error, text
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_progress_counts_plain_runs_and_ctrl_c_ends_shadow_runs(threads):
+    done = []
+
+    def interrupted(part, whole):
+        done.append((part, whole))
+        if part > 1.0:
+            raise KeyboardInterrupt
+
+    whole = []
+    found = pliant.certify(triple(), 0.2, progress=lambda part, all_: whole.append((part, all_)), threads=threads)
+    assert whole[-1] == pytest.approx((found.plan.cost, found.plan.cost))
+    with pytest.raises(KeyboardInterrupt):
+        pliant.certify(triple(), 1.0, progress=interrupted, threads=threads)
+    assert done[-1][0] > 1.0
+
+
+def test_a_run_to_an_accuracy_is_certified_at_the_tolerances_that_it_chose():
+    found = pliant.certify(triple(), 1.0, accuracy=1e-5, figures=["tip.x"])
+    tighter = next(run for run in found.runs if run.shadow.label.startswith("rtol"))
+    assert tighter.result.settings["rtol"] < found.result.settings["rtol"]
+    assert found.figures["tip.x"].error <= 1e-5
+
+
 def test_functions_reductions_and_times_are_figures():
     found = pliant.certify(
         triple(), 1.0, figures={"reach": "max(tip.x)", "early": "tip.x@0.25", "own": lambda result: result.q[-1, 0]}
@@ -219,7 +322,8 @@ def test_a_run_that_fails_certifies_nothing():
         ({"figures": ["tip.x", "tip.x"]}, "asked for twice"),
         ({"figures": lambda result: "a"}, "give a number"),
         ({"figures": lambda result: 1 / 0}, "ZeroDivisionError"),
-        ({"budget": 1}, "budget"),
+        ({"budget": 1}, "budget: 1 found; give at least 3"),
+        ({"threads": 0}, "threads"),
         ({"budget": "many"}, "budget"),
         ({"dense": False}, "dense=True"),
         ({"speed": 1}, "no option 'speed'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from pliant.model.model import Base, Model, Output
 from pliant.model.signals import Constant
 from pliant.report_types import Finding, Lines, Panel
 from pliant.simulation.simulate import simulate
+from pliant.study.study import Study
 from pliant.view.page.report import PAGE, write_findings, write_report
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -624,3 +626,52 @@ def test_any_model_has_a_page_that_draws(browser: Any, tmp_path: Path, name: str
         assert opened.page.evaluate(count) > 8
         opened.page.keyboard.press("End")
         assert opened.time() == pytest.approx(duration)
+
+
+# --- studies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_click_on_a_run_of_a_study_gives_the_line_that_makes_it(browser: Any, tmp_path: Path, size: str) -> None:
+    ranges = {"force": "0:1:4", "mass": "log:0.5:2:3", "integrator": ["dop853", "adams"], "max_steps": [3, 10_000]}
+    study = Study("two-link-arm", ranges, ["max(psi1)", "psi2"], settings={"duration": 0.05})
+    runs = study.run(tmp_path / "study")
+    assert len(runs.failed) == 24  # with three steps
+    runs.report(tmp_path / "study" / "report.html")
+    opened = Opened(browser, tmp_path / "study" / "report.html", size)
+    page = opened.page
+    # where a line crosses the middle between the first two axes
+    box = page.locator("#parallel").bounding_box()
+    assert box is not None
+    for share in np.linspace(0.2, 0.8, 13):
+        page.mouse.click(box["x"] + 64 + (box["width"] - 128) / 10, box["y"] + 56 + share * (box["height"] - 82))
+        if page.locator("#row-command").count():
+            break
+    command = page.locator("#row-command").inner_text()
+    row = int(page.locator("#row-words strong").inner_text().removeprefix("Row "))
+    # as the command line reads it: 2 and 2.0 are the same
+    words = [[word.replace(".0", "") for word in shlex.split(line)] for line in (command, study.command(row))]
+    assert words[0] == words[1]
+    assert page.locator("#row-report").inner_text() == f"pliant sweep --out {tmp_path / 'study'} --report {row}"
+    assert page.locator("#scatter .point").count() == 24  # failed runs have no figures
+    assert page.locator("#heat .heatmaplayer image").count() == 1
+    assert page.locator("#responses .chart").count() == 4
+    page.select_option("#heat-z", index=1)
+    page.select_option("#colour", index=1)
+    page.select_option("#response", index=1)
+    assert "more than max_steps steps" in page.inner_text("main")
+    assert opened.complaints == []
+
+
+def test_a_study_without_a_good_run_and_one_of_very_many_rows_have_pages(browser: Any, tmp_path: Path) -> None:
+    def swing(length: float) -> Model:
+        rod = Body("rod", 1.0, shape=Rod(length))
+        return Model("swing", [rod], [Joint("hinge", "revolute", "rod", axis=(0, 1, 0))], duration=0.01)
+
+    Study(swing, {"length": [1.0, 2.0]}, "hinge", settings={"max_steps": 1}).run().report(tmp_path / "none.html")
+    many = Study(swing(1.0), {"hinge.start": "-1:1"}, "hinge", sample=9000).run()
+    many.report(tmp_path / "many.html")
+    for name, words in (("none", "2 runs failed"), ("many", "4000 of them, evenly chosen, are on this page")):
+        opened = Opened(browser, tmp_path / f"{name}.html")
+        assert words in opened.page.inner_text("header")
+        assert opened.complaints == []

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pliant.cases.loading import load
 from pliant.cases.two_link_arm import CASE
-from pliant.command.loading import load
-from pliant.errors import ModelError
+from pliant.errors import AccuracyWarning, ModelError
 from pliant.model.bodies import Body, Box, Frame, Rod, Sphere
+from pliant.model.contacts import Contact, NormalLaw
 from pliant.model.flexible import Beam, BoxTube, Damping, Material, Rectangle, TaperedSection
 from pliant.model.joints import Joint
 from pliant.model.loops import Loop
@@ -30,6 +31,7 @@ from pliant.report_types import Panel
 from pliant.result import Result
 from pliant.results.recording import Event, energy_error
 from pliant.simulation.simulate import simulate
+from pliant.trust.certify import certify
 from pliant.view.arrays import STEPS, Arrays
 from pliant.view.charts.chart import Curve, decimate, line_chart, linear_ticks, nice_step
 from pliant.view.charts.quantities import Quantities, coordinate_panels, output_panels, rate_panels
@@ -599,3 +601,49 @@ def test_writing_needs_no_heavy_library(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+# --- the audit block ----------------------------------------------------------------------------------------------
+
+
+def audit_rows(result: Result, tmp_path: Path) -> dict[str, str]:
+    """Cells of the table of the audit, by the name of the check."""
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    block = page[page.index("<h2>Accuracy</h2>") :]
+    rows = re.findall(r"<tr><td><code>(\w+)</code></td>(.*?)</tr>", block[: block.index("</table>")], re.DOTALL)
+    return dict(rows)
+
+
+def bouncing(law: str, restitution: float) -> Model:
+    joint = Joint("z", "prismatic", "ball", q0=0.5)
+    ground = Contact("ground", NormalLaw(law, 1e5, restitution=restitution), points=[Frame("ball", (0, 0, 0))])
+    return Model("ball", [Body("ball", 1.0, inertia=(1, 1, 1))], [joint], contacts=[ground])
+
+
+def test_audit_says_the_reason_beside_its_verdict(tmp_path: Path) -> None:
+    """Green with fine steps, amber or red with long ones, and why."""
+    swing = Model("pendulum", [Body("rod", 1.0, shape=Rod(1.0))], [Joint("hinge", "revolute", "rod", v0=40.0)],
+                  gravity=(0, -9.81, 0))  # fmt: skip
+    good = audit_rows(simulate(swing, 1.0), tmp_path)["energy_residual"]
+    assert '<strong class="good">ok</strong>' in good
+    with pytest.warns(AccuracyWarning):
+        bad = audit_rows(simulate(swing, 10.0, integrator="rk4", step=0.2), tmp_path)["energy_residual"]
+    assert '<strong class="warn">warning</strong>' in bad
+    assert "give a shorter step" in bad
+
+
+def test_audit_tells_a_restitution_that_is_not_the_one_asked_for(tmp_path: Path) -> None:
+    far = audit_rows(simulate(bouncing("hunt-crossley", 0.3), 0.5), tmp_path)["restitution"]
+    assert '<strong class="warn">warning</strong>' in far
+    assert "Asked for 0.3, contact 1 delivered 0.5" in far
+    kept = audit_rows(simulate(bouncing("exact", 0.8), 0.5), tmp_path)["restitution"]
+    assert '<strong class="good">ok</strong>' in kept
+
+
+def test_audit_has_the_digits_of_a_certified_run(tmp_path: Path) -> None:
+    found = certify(bouncing("exact", 0.8), 0.5)
+    row = audit_rows(found.result, tmp_path)["digits"]
+    digits = [figure.digits for figure in found.figures.values()]
+    assert f"{min(digits)} to {max(digits)}" in row
+    assert '<strong class="good">ok</strong>' in row

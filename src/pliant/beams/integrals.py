@@ -150,11 +150,14 @@ def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) 
     rows, columns = np.tril_indices(n)
     second = root[:, None] * H[:, rows, columns]
     fourth = root[:, None] * slope_products(beam, shapes, s.x)
-    U, sigma, V = np.linalg.svd(np.hstack([second, fourth]), full_matrices=False)
-    kept = sigma > SMALLEST * sigma[0]
-    Q = np.zeros((int(kept.sum()), n, n))
-    Q[:, rows, columns] = Q[:, columns, rows] = sigma[kept, None] * V[kept, : len(rows)]
-    return Q, U[:, kept].T / root
+    functions = np.hstack([second, fourth])
+    if functions.shape[1] > len(root):  # products of many modes: the same left singular vectors, of a smaller matrix
+        functions = np.asarray(np.linalg.qr(functions.T, mode="r")).T
+    U, sigma, _ = np.linalg.svd(functions, full_matrices=False)
+    U = U[:, sigma > SMALLEST * sigma[0]]
+    Q = np.zeros((U.shape[1], n, n))
+    Q[:, rows, columns] = Q[:, columns, rows] = U.T @ second
+    return Q, U.T / root
 
 
 def _rotary(beam: Beam, s: Samples) -> tuple[Array, Array, Array]:

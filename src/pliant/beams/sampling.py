@@ -1,5 +1,6 @@
 """Shapes and beam at the places of the quadrature, and the shortening by bending."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -69,17 +70,22 @@ def _rigidity(v: BeamValues) -> Array:
 def shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
     """H_jl(x) = int_0^x (y_j' y_l' + z_j' z_l'), (places, bending, bending)."""
     grid = np.linspace(0, beam.length, 4 * shapes.highest + 9)
-    edges = np.unique(np.concatenate([beam.length * np.array(smooth_pieces(beam)), grid, x]))
+    wanted, which = np.unique(x, return_inverse=True)
+    edges = np.unique(np.concatenate([beam.length * np.array(smooth_pieces(beam)), grid, wanted]))
     t, w = legendre.leggauss(INNER_POINTS)
     half = 0.5 * np.diff(edges)[:, None]
-    places = (edges[:-1, None] + half * (t + 1)).ravel()
+    places, weights = (edges[:-1, None] + half * (t + 1)).ravel(), (half * w).ravel()
     ny, n = len(shapes.y), len(shapes.y) + len(shapes.z)
     slopes = _stack([shape.at(places).slope for shape in (*shapes.y, *shapes.z)], len(places))
-    slopes = slopes.reshape(n, len(edges) - 1, INNER_POINTS)
-    steps = (slopes * (half * w)).transpose(1, 0, 2) @ slopes.transpose(1, 2, 0)
-    steps[:, :ny, ny:] = steps[:, ny:, :ny] = 0.0
-    H = np.concatenate([np.zeros((1, n, n)), np.cumsum(steps, axis=0)])
-    return np.asarray(H[np.searchsorted(edges, x)])
+    H, total = np.zeros((len(wanted), n, n)), np.zeros((n, n))
+    ends = INNER_POINTS * np.searchsorted(edges, wanted)
+    # what comes on from one wanted place to the next
+    for k, (first, last) in enumerate(pairwise((0, *ends.tolist()))):
+        here, weight = slopes[:, first:last], weights[first:last]
+        total[:ny, :ny] += (here[:ny] * weight) @ here[:ny].T
+        total[ny:, ny:] += (here[ny:] * weight) @ here[ny:].T
+        H[k] = total
+    return np.asarray(H[which])
 
 
 def smooth_pieces(beam: Beam) -> tuple[float, ...]:

@@ -166,6 +166,7 @@ def coordinate_peak(result: Result, column: int) -> float:
 MODULES = (
     "falling_chain",
     "spin_up",
+    "elastica",
     "flexible_double_pendulum",
     "bouncing_ball",
     "sliding_block",
@@ -176,6 +177,7 @@ MODULES = (
     "parallel_3rrr",
     "four_bar",
     "slider_crank",
+    "flexible_slider_crank",
     "five_bar",
     "stewart",
     "canadarm",

@@ -1,5 +1,5 @@
-"""Elliptic integrals and functions by the arithmetic-geometric mean, and the motion of a pendulum by them
-[abramowitz1964, 17.6, 16.4]. m1 = 1 - m is given, so that no digits are lost where m is close to 1."""
+"""Elliptic integrals and functions by the arithmetic-geometric mean, the motion of a pendulum by them, and
+the elastica [abramowitz1964, 17.6, 16.4]. m1 = 1 - m is given, so that no digits are lost where m is close to 1."""
 
 from __future__ import annotations
 
@@ -71,3 +71,20 @@ def pendulum_period(frequency: float, angle: float, rate: float) -> float:
         return 4.0 * quarter_period(missing) / frequency
     k = math.hypot(math.sin(0.5 * angle), half_rate)
     return 2.0 * quarter_period(-missing / k**2) / (k * frequency)
+
+
+def elastica(load: float) -> tuple[float, float]:
+    """Tip of a cantilever of length 1 and bending stiffness 1 under a force across its tip, exact.
+
+    With s the sine of the tip's angle and sin theta = s (1 - u^2), the arc is sqrt(2 s / P) du / cos theta."""
+    if load == 0.0:
+        return 1.0, 0.0
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    u, weights = 0.5 * (nodes + 1.0), 0.5 * weights
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        s = 0.5 * (low + high)
+        sine = s * (1.0 - u**2)
+        arc = np.sqrt(2.0 * s / abs(load)) * weights / np.sqrt(1.0 - sine**2)
+        low, high = (low, s) if arc.sum() > 1.0 else (s, high)
+    return float(np.sqrt(2.0 * s / abs(load))), float(np.sign(load) * arc @ sine)

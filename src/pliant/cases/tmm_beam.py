@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Setting, Variant
+from pliant.cases.elliptic import elastica
 from pliant.cases.frozen_geometry import steps_until_blown_up
 from pliant.model.model import Load, Model, Output
 from pliant.model.segmented_beams import HUB, SegmentedBeam, segmented_beam
@@ -140,23 +141,6 @@ def unused(settings: dict[str, Any]) -> dict[str, str]:
 
 
 # --- figures ------------------------------------------------------------------------------------------------------
-
-
-def elastica(load: float) -> tuple[float, float]:
-    """Tip of a cantilever of length 1 and bending stiffness 1 under a force across its tip, exact.
-
-    With s the sine of the tip's angle and sin theta = s (1 - u^2), the arc is sqrt(2 s / P) du / cos theta."""
-    if load == 0.0:
-        return 1.0, 0.0
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    u, weights = 0.5 * (nodes + 1.0), 0.5 * weights
-    low, high = 0.0, 1.0
-    for _ in range(100):
-        s = 0.5 * (low + high)
-        sine = s * (1.0 - u**2)
-        arc = np.sqrt(2.0 * s / abs(load)) * weights / np.sqrt(1.0 - sine**2)
-        low, high = (low, s) if arc.sum() > 1.0 else (s, high)
-    return float(np.sqrt(2.0 * s / abs(load))), float(np.sign(load) * arc @ sine)
 
 
 def tip_deflection(result: Result, t: Array) -> Array:

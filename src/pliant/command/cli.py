@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from pliant.command import digits as digits  # its commands are part of this one
+from pliant.command import digits as digits  # their commands are part of this one
+from pliant.command import sweep as sweep
 from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, parse_assignments
 from pliant.command.compiling import compile_first, say_what_compiles
 from pliant.command.completion import complete_case, complete_kind, complete_method, in_bash
@@ -175,7 +176,7 @@ def modes(
     """
     if case_or_file is None:
         return _beam_modes(settings, out)
-    from pliant.command.loading import load
+    from pliant.cases.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.linear.modes import COLUMNS, modes
 
@@ -242,7 +243,7 @@ def transfer(
 
     pliant transfer robot.toml --input shoulder --output tip.y --below 2000
     """
-    from pliant.command.loading import load
+    from pliant.cases.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.linear.transfer_matrix.ports import usual_inputs, usual_outputs
     from pliant.linear.transfer_matrix.reporting import COLUMNS, MAX_SHOWN, response_summary
@@ -354,6 +355,9 @@ def warmup() -> None:
     from pliant.engine.warmup import warm_up
     from pliant.kernels import _jit
 
+    if not _jit.COMPILES:
+        print("this installation brought its kernels compiled: there is nothing to do")
+        return
     print("compiling all kernels in two processes ...", file=sys.stderr)
     seconds = warm_up()
     if not _jit.is_cached():
@@ -368,9 +372,9 @@ def bench(
 ) -> None:
     """Measure pliant against its peers (install them with: pip install "pliant[peers]"): ten minutes for all lines.
 
-    Lines: arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
+    Lines: differences, arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
     cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, springs,
-    transfer_cost, transfer_runs, sweep, stepper, startup.
+    transfer_cost, transfer_runs, sweep, study, stepper, startup.
 
     pliant bench chain3 chain10 --out bench.json
     """

@@ -50,7 +50,7 @@ def complete_setting(context: typer.Context, incomplete: str) -> Items:
 
         return _fitting(_assignments(integrators.SETTINGS), incomplete)
     from pliant.cases.case import all_cases
-    from pliant.command.job import RUN_SETTINGS
+    from pliant.cases.chosen_run import RUN_SETTINGS
 
     # an option without its value, as --set is here, leaves the words before it unread
     given = context.params.get("case_or_file"), *(context.params.get("cases_or_files") or ())

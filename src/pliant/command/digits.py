@@ -53,7 +53,7 @@ def certify(
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()
     say_what_compiles(job.model, job.options)
-    with progress_bar(job.name, is_shown=not quiet and sys.stderr.isatty()) as progress:
+    with progress_bar(job.name, not quiet and sys.stderr.isatty(), "{:.1f} of {:.1f} plain runs") as progress:
         outcome = run_job(job, progress)
     if not quiet:
         print_certificate(outcome)
@@ -110,7 +110,7 @@ def compare(
     pliant compare all --out agreement.json
     """
     from pliant.cases.case import all_cases
-    from pliant.command.loading import load
+    from pliant.cases.loading import load
     from pliant.files import make_folder, write_whole
     from pliant.lab.agreement import COLUMNS, agreement
     from pliant.methods import formulations_of

@@ -7,19 +7,16 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.cases.case import Case, Setting, unknown_key
-from pliant.command.loading import find_case, load
+from pliant.cases.case import Case
+from pliant.cases.chosen_run import choose_run
 from pliant.engine.callbacks import Progress
-from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
 from pliant.io.result_file import save_summary
-from pliant.io.robot_file import file_keys
-from pliant.methods import PARAMETERS
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
 from pliant.result import Result
@@ -30,18 +27,6 @@ from pliant.trust.certify import Certificate, FiguresOfRun, certify
 from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
 
-# what --set takes of a run: its options, and the parameters of its methods
-RUN_SETTINGS = {
-    **{
-        name: Setting(row.usual, row.words, row.unit, row.choices, off=OFF if row.can_be_off else "")
-        for name, row in RUN_OPTIONS.items()
-        if row.is_for_files
-    },
-    **{
-        key: Setting(row.default, f"{row.words} ({method.name})", row.unit, row.choices)
-        for key, (method, row) in PARAMETERS.items()
-    },
-}
 MAX_FOLDERS = 1000  # of one name
 MAX_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
 
@@ -72,6 +57,7 @@ class Job:
     plotly: Path | None = None  # the script of charts, if pages share it
     source: str = ""  # the case, or where the file is
     certifying: Certifying | None = None
+    starts: dict[str, Any] = field(default_factory=dict)  # q0 and v0, where they were given
 
 
 @dataclass(frozen=True)
@@ -94,7 +80,7 @@ class Outcome:
     def is_default(self) -> bool:
         """Whether the figures may be held against the expected ones."""
         case = self.job.case
-        if case is None or self.job.options != case.usual_options(self.job.settings):
+        if case is None or self.job.starts or self.job.options != case.usual_options(self.job.settings):
             return False
         return all(self.job.settings[key] == row.default for key, row in case.settings.items())
 
@@ -123,24 +109,10 @@ def prepare_job(
         if path.suffix.lower() not in EXPORTS:
             found = path.suffix or "without a suffix"
             raise ModelError(f"--export {path}: a table cannot be {found}; name it {' or '.join(EXPORTS)}")
-    case = find_case(case_or_file)
-    # a case may have a setting of the same name as an option; a file's options are those of runs
-    own = case.settings if case else _file_settings(Path(case_or_file)) if assignments else ()
-    for key in assignments:
-        if key not in own and key not in RUN_SETTINGS and (case or "." not in key):
-            raise ModelError(unknown_key(key, [*own, *RUN_SETTINGS], f"--set {key}"))
-    given = {key: value for key, value in assignments.items() if key in own or key not in RUN_SETTINGS}
-    settings = case.resolve(given) if case else given
-    options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in assignments.items() if key not in given}
-    usual = dict(case.usual_options(settings)) if case else {}
-    if "accuracy" in options:  # chooses tolerances itself
-        usual = {key: value for key, value in usual.items() if key not in ("rtol", "atol")}
-    options = {**usual, **options}
-    if case and case.needs_kernels(settings):
-        compile_first()
-    model = case.build(settings) if case else load(case_or_file, trust=trust, **given)
-    check_options(model, **options)
-    name = case.name if case else Path(case_or_file).stem
+    chosen = choose_run(case_or_file, assignments, trust, compile_first)
+    case, model, name = chosen.case, chosen.model, chosen.name
+    if chosen.starts and (certifying is not None or (case and case.variants(chosen.settings))):
+        raise ModelError("--set NAME.start is for one plain run; leave it out, or set joints.NAME.q0 of a model file")
     source = name if case else str(Path(case_or_file).resolve())
     folder = out or own_folder(Path("pliant-out"), name, source)
     if video is not None:
@@ -156,19 +128,12 @@ def prepare_job(
     for file in ("summary.json", "result.nc", "report.html"):
         check_file(folder / file)
     title = f"{name}: {case.title}" if case else model.name
-    unused = case.unused(settings) if case else {}
-    notes = tuple(f"{key} has no effect with {unused[key]}" for key in assignments if key in unused)
-    chosen = case.options(settings) if case else {}
-    notes += tuple(
-        f"{key} = {options[key]} is used in place of {chosen[key]}, which the settings of the case choose"
-        for key in assignments
-        if key not in given and key in chosen and options[key] != chosen[key]
-    )
     if certifying is not None and certifying.figures:
-        figure_requests(certifying.figures, model, check_options(model, **options)["duration"])
+        figure_requests(certifying.figures, model, check_options(model, **chosen.options)["duration"])
     return Job(
-        name, title, case, settings, options, model, folder, video, tuple(exports), notes, plotly, source, certifying
-    )
+        name, title, case, chosen.settings, chosen.options, model, folder, video, tuple(exports), chosen.notes, plotly,
+        source, certifying, chosen.starts,
+    )  # fmt: skip
 
 
 def own_folder(parent: Path, name: str, source: str) -> Path:
@@ -186,10 +151,6 @@ def _source_of(folder: Path) -> str | None:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8")).get("source")
         return found if isinstance(found, str) else None
     return None
-
-
-def _file_settings(path: Path) -> list[str]:
-    return [key for key in file_keys(path) if key not in RUN_SETTINGS]
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Outcome:
@@ -210,7 +171,7 @@ def _run(job: Job, progress: Progress | None) -> Outcome:
     if job.certifying is not None:
         return _certify(job, job.certifying, progress, is_one=not variants)
     if not variants or job.case is None:
-        result = simulate(job.model, progress=progress, **with_values(job.model, job.options))
+        result = simulate(job.model, progress=progress, **job.starts, **with_values(job.model, job.options))
         figures = job.case.figures_of(job.settings, result) if job.case else {}
         findings = job.case.summarise_run(result) if job.case else ()
         outcome = Outcome(job, result, figures, findings, () if result.is_ok else (result.reason,))

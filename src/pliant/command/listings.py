@@ -18,8 +18,8 @@ def print_cases() -> None:
 
 def print_case(name: str) -> None:
     """The keys of a case and the figures that it reports."""
-    from pliant.command.job import RUN_SETTINGS
-    from pliant.command.loading import find_case
+    from pliant.cases.chosen_run import RUN_SETTINGS
+    from pliant.cases.loading import find_case
     from pliant.engine.run_options import RUN_OPTIONS, usual_atol
 
     case = find_case(name)

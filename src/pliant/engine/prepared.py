@@ -100,8 +100,8 @@ class Prepared:
         if closure is not None and not isinstance(closure, Closure):
             raise ModelError(f"closure: {quoted(closure)} found; leave it out, or give that of another handle")
         self.closure = closure or Multipliers()
-        from pliant.kernels import _jit, dynamics, energy, inverse
-        from pliant.kernels.contact import phase, stick
+        from pliant.kernels import _jit, dynamics
+        from pliant.kernels.contact import phase
         from pliant.kernels.tables import Pinned
 
         if packed is not None and (not isinstance(packed, Packed) or packed.model is not model):
@@ -127,23 +127,49 @@ class Prepared:
         self._is_stiffened = model.is_stiffened
         self._wrenches = np.empty((len(self.system.bodies), 6))
         calls = self.work.calls[0]
-        calls.formulation, calls.solve = _jit.address(self.method.load()), _jit.address(stick.solve)
+        calls.formulation = _jit.address(self.method.load())
         if model.is_stiffened:
             from pliant.kernels.formulations import stiffening
 
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
-        calls.open_formulation = calls.formulation
+        calls.open_formulation = calls.solve = calls.formulation
         if np.any(self.system.controllers.is_computed_torque):
             from pliant.kernels import rigid_model
 
             calls.rigid_forces = _jit.address(rigid_model.rigid_forces)
         if model.loops or len(self.work.stick):
-            calls.respond = _jit.address(self.method.load_response())
+            from pliant.kernels.contact import stick
+
+            calls.solve, calls.respond = _jit.address(stick.solve), _jit.address(self.method.load_response())
         if model.loops:
             self.closure.install(self.work)
-        self._forward, self._inverse = _jit.entry(dynamics.forward), _jit.entry(inverse.inverse)
-        self.energies_kernel, self.momenta_kernel = _jit.entry(energy.energies), _jit.entry(energy.momenta)
+
+    # entries into kernels, each compiled when it is called first
+
+    @cached_property
+    def _forward(self) -> Any:
+        from pliant.kernels import _jit, dynamics
+
+        return _jit.entry(dynamics.forward)
+
+    @cached_property
+    def _inverse(self) -> Any:
+        from pliant.kernels import _jit, inverse
+
+        return _jit.entry(inverse.inverse)
+
+    @cached_property
+    def energies_kernel(self) -> Any:
+        from pliant.kernels import _jit, energy
+
+        return _jit.entry(energy.energies)
+
+    @cached_property
+    def momenta_kernel(self) -> Any:
+        from pliant.kernels import _jit, energy
+
+        return _jit.entry(energy.momenta)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of: addresses hold here and now only."""

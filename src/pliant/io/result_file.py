@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.files import whole_file, write_whole
+from pliant.io.checked_arrays import array_sum, put_array, taken_array
 from pliant.io.controller_file import label_of
 from pliant.io.labelled import variables
 from pliant.io.plain_file import check_plain
@@ -53,14 +54,14 @@ def save_result(result: Recording, path: Path) -> None:
     sums: dict[str, str] = {}
     with h5netcdf.File(content, "w") as file:
         for variable in variables(result):
-            _put(file, variable.name, variable.values, variable.axes)
-            sums[variable.name] = _sum(variable.values)
+            put_array(file, variable.name, variable.values, variable.axes)
+            sums[variable.name] = array_sum(variable.values)
             if variable.unit:
                 file.variables[variable.name].attrs["units"] = variable.unit
         group = file.create_group(GROUP)
         for name, values in _arrays(result):
-            _put(group, name, values, tuple(f"{name}_{k}" for k in range(values.ndim)))
-            sums[f"{GROUP}/{name}"] = _sum(values)
+            put_array(group, name, values, tuple(f"{name}_{k}" for k in range(values.ndim)))
+            sums[f"{GROUP}/{name}"] = array_sum(values)
         facts = {name: json.dumps(plain(getattr(result, name))) for name in ("settings", "audit", "stats")}
         facts |= {
             "status": result.status,
@@ -77,30 +78,10 @@ def save_result(result: Recording, path: Path) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
-def _put(group: Any, name: str, values: Any, axes: tuple[str, ...]) -> None:
-    """One array, or a text."""
-    for axis, size in zip(axes, values.shape, strict=True):
-        if axis not in group.dimensions:
-            group.dimensions[axis] = size
-    group.create_variable(name, axes, data=values, dtype=_text() if values.dtype == object else values.dtype)
-
-
-def _sum(values: Any) -> str:
-    """Of one array."""
-    data = json.dumps(values.tolist()).encode() if values.dtype == object else np.ascontiguousarray(values).data
-    return f"{values.shape} {hashlib.blake2b(data, digest_size=16).hexdigest()}"
-
-
 def _checksum(sums: dict[str, str], facts: dict[str, str]) -> str:
     """Of the whole file."""
     text = json.dumps([sums, facts], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _text() -> Any:
-    import h5py
-
-    return h5py.string_dtype()
 
 
 def _arrays(result: Recording) -> Iterator[tuple[str, Any]]:
@@ -214,11 +195,11 @@ def _damaged(path: Path) -> ModelError:
 
 def _read(path: Path, file: Any) -> dict[str, Any]:
     """All fields; whatever is not as it was written is refused."""
-    columns = {name: _taken(variable) for name, variable in file.variables.items()}
-    kept = {name: _taken(variable) for name, variable in file.groups[GROUP].variables.items()}
+    columns = {name: taken_array(variable) for name, variable in file.variables.items()}
+    kept = {name: taken_array(variable) for name, variable in file.groups[GROUP].variables.items()}
     facts = {name: str(file.attrs[name]) for name in FACTS}
-    sums = {name: _sum(values) for name, values in columns.items()}
-    sums |= {f"{GROUP}/{name}": _sum(values) for name, values in kept.items()}
+    sums = {name: array_sum(values) for name, values in columns.items()}
+    sums |= {f"{GROUP}/{name}": array_sum(values) for name, values in kept.items()}
     if _checksum(sums, facts) != file.attrs["checksum"]:
         raise _damaged(path)
     model = described_model(path, json.loads(str(kept["model"])))
@@ -255,11 +236,6 @@ def _read(path: Path, file: Any) -> dict[str, Any]:
         "methods": _methods(json.loads(facts["methods"])),
         "checkpoint": _checkpoint(kept),
     }
-
-
-def _taken(variable: Any) -> Any:
-    values = np.asarray(variable[...])
-    return np.array(values.tolist(), dtype=object) if values.dtype.kind in "OSU" else values
 
 
 def _events(columns: dict[str, Any]) -> tuple[Event, ...]:

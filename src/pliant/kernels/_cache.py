@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import parse_assembly, parse_bitcode
 from numba.core.caching import Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -26,6 +27,7 @@ from numba.core.serialize import dumps
 SUFFIX = ".kernel"
 UNFINISHED = ".part"  # what a killed process leaves
 OLD = 3600.0  # [s] writing takes a fraction of a second
+NO_BITCODE = parse_assembly("").as_bitcode()
 
 
 class KernelCache(Cache):  # type: ignore[misc]
@@ -37,11 +39,13 @@ class KernelCache(Cache):  # type: ignore[misc]
         self._cache_path = str(folder)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled kernel, or None: compile it."""
-        context.refresh()
-        path = self._path(signature, context.codegen())
+        """The compiled kernel, or None: compile it. (What numba knows of types is loaded when it compiles.)"""
+        codegen = context.codegen()
+        path = self._path(signature, codegen)
         try:
-            return CompileResult._rebuild(context, *pickle.loads(read_sealed(path)))
+            name, code, symbols, *facts = pickle.loads(read_sealed(path))
+            codegen._engine._defined_symbols |= symbols
+            return CompileResult._rebuild(context, (name, "object", (code, NO_BITCODE)), *facts)
         except FileNotFoundError:
             return None
         except Exception:  # whatever damage, an error of the disk, or a file that belongs to somebody else
@@ -49,9 +53,12 @@ class KernelCache(Cache):  # type: ignore[misc]
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep the compiled kernel, if it can be kept."""
+        """Keep the compiled kernel, if it can be kept: machine code only, nothing is linked to it."""
+        (name, _, (code, bitcode)), *facts = result._reduce()
+        module = parse_bitcode(bitcode)
+        symbols = {one.name for one in (*module.functions, *module.global_variables) if not one.is_declaration}
         try:
-            write_sealed(self._path(signature, result.codegen), dumps(result._reduce()))
+            write_sealed(self._path(signature, result.codegen), dumps((name, code, symbols, *facts)))
         except OSError as error:
             warn_unwritable(str(self._folder), error.strerror or str(error))
 

@@ -1,217 +1,83 @@
-"""The numba floor: @kernel, the contracts, calls by address, the cache folder. Nothing else in pliant configures numba.
+"""The door to compiled code: @kernel, the contracts, calls by address. Nothing else knows where the code comes from.
 
-A contract is one explicit signature. Kernels of a contract are compiled once, cached on disk, and called through their
-address, so one compiled integration serves every formulation and integrator (numba's calling convention is not public:
-numba's upper version is pinned and tests/kernels/test_jit.py holds one test per assumption). Under
-NUMBA_DISABLE_JIT=1 an address is an index into a list of plain functions.
+A contract is one explicit signature. Kernels of a contract are called through their address, so one compiled
+integration serves every formulation and integrator. Release wheels bring their machine code (_ready.py); elsewhere,
+and where a setting asks for it, numba compiles it on the spot and keeps it (_numba.py). Under NUMBA_DISABLE_JIT=1 an
+address is an index into a list of plain functions.
 """
 
-import contextlib
-import functools
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
-import time
-import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import numba
-from numba import types
-from numba.core import cgutils, typeinfer
-from numba.extending import intrinsic
+import numpy as np
 
-from pliant.kernels._cache import KernelCache, has_kernels, usable
-from pliant.kernels._whole import compiled_whole
-from pliant.kernels.tables import IS_COMPILED, Table
+from pliant.kernels import _ready
 from pliant.system.memory import empty_memory
 from pliant.system.tables import OUTPUT, empty_system, rows
 from pliant.system.work import new_work
 
-UNUSED_DAYS = 30
+COMPILES = _ready.CODE is None  # here, by numba
 
-_plain_functions: list[Callable[..., Any]] = []
+if COMPILES:
+    from pliant.kernels import _numba as _way
+else:
+    _way = _ready
 
-
-# --- cache ------------------------------------------------------------------------------------------------------
-
-
-def source_hash() -> str:
-    """Hash of everything that decides machine code but that numba's own cache does not notice."""
-    package = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("system/*.py")]):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    settings = (
-        "BOUNDSCHECK",
-        "OPT",
-        "DEBUGINFO_DEFAULT",
-        "CPU_NAME",
-        "CPU_FEATURES",
-        "ENABLE_AVX",
-        "LOOP_VECTORIZE",
-        "SLP_VECTORIZE",
-    )
-    # numba's index is by path: a second installation compiles for itself
-    facts = [
-        str(package),
-        numba.__version__,
-        sys.version,
-        *(f"{name}={getattr(numba.config, name, None)}" for name in settings),
-    ]
-    digest.update(repr(facts).encode())
-    return digest.hexdigest()[:16]
+IS_COMPILED = _way.IS_COMPILED
+CACHE_FOLDER = _way.CACHE_FOLDER  # of kernels that numba compiled
+is_cached = _way.is_cached  # is_cached(module): whether its kernels are there (else a first run says that it compiles)
+address = _way.address  # of a kernel that was compiled for one contract
+compile_all = _way.compile_all  # of the kernels that have been imported, instead of each when it is needed
+entry = _way.entry  # entry(function): called from Python, same arguments as the kernel
+pin = _way.pin  # for kernels/tables.py
+addresses = _way.addresses  # addresses(refs) of many pinned tables, for kernels that take arrays of them
+table_at = _way.table_at  # table_at(kind)(address), in kernels: the table there
+routine = _way.routine  # @routine: a helper that stays a call, where inlining would only cost compile time
 
 
-def _cache_roots() -> Iterator[Path]:
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "pliant"
-    if sys.platform == "win32":
-        user = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
-    elif sys.platform == "darwin":
-        user = Path.home() / "Library/Caches"
-    else:
-        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    yield user / "pliant"
-    user_id = os.getuid() if hasattr(os, "getuid") else None
-    try:
-        shared = Path(tempfile.gettempdir()) / f"pliant-{'cache' if user_id is None else user_id}"
-        shared.mkdir(mode=0o700, exist_ok=True)
-        # machine code that somebody else may have put there is not run
-        is_own = user_id is None or shared.stat().st_uid == user_id
-    except OSError:
-        return
-    if is_own:
-        yield shared
+class Kind:
+    """What a kernel takes or returns, by an example: a number, an array, or a NamedTuple of arrays (by pointer)."""
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+
+    def __call__(self, *arguments: "Kind") -> "Signature":
+        return Signature(self, arguments)
 
 
-def _find_cache_folder() -> Path | None:
-    """First writable place for this version of the kernels; old versions beside it are dropped."""
-    for root in _cache_roots():
-        folder = root / f"kernels-{source_hash()}"
-        if not usable(folder):
-            continue
-        for other in root.glob("kernels-*"):
-            with contextlib.suppress(OSError):
-                if time.time() - (other / "used").stat().st_mtime > UNUSED_DAYS * 86400:
-                    shutil.rmtree(other)
-        return folder
-    warnings.warn("pliant found no writable cache folder: kernels are compiled anew in every process", stacklevel=2)
-    return None
-
-
-CACHE_FOLDER = _find_cache_folder() if IS_COMPILED else None
-
-
-def is_cached(module: str = "") -> bool:
-    """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
-    return CACHE_FOLDER is not None and has_kernels(CACHE_FOLDER, module)
-
-
-# Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
-# and Work costs tens of ns instead of a microsecond; kernels therefore never allocate.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
-
-
-# --- kernels ----------------------------------------------------------------------------------------------------
-
-
-def routine(function: Callable[..., Any]) -> Any:
-    """@routine: a helper that stays a call, where inlining would only cost compile time."""
-    return numba.njit(**_OPTIONS, no_cpython_wrapper=True)(function)
-
-
-def kernel(contract: Any) -> Any:
-    """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled now, cached, has an address."""
-    if not isinstance(contract, Contract):
-        return numba.njit(**_OPTIONS, no_cpython_wrapper=True, forceinline=True)(contract)
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        if not IS_COMPILED:
-            return function
-        dispatcher = numba.njit(no_cpython_wrapper=not contract.is_entered, **_OPTIONS)(function)
-        if CACHE_FOLDER is not None:
-            dispatcher._cache = KernelCache(CACHE_FOLDER, function)
-        with compiled_whole(function.__qualname__), typeinfer.register_dispatcher(dispatcher):
-            dispatcher.compile(contract.signature)
-            dispatcher.disable_compile()
-        return dispatcher
-
-    return decorate
-
-
-@functools.cache
-def address(function: Any) -> int:
-    """Address of a kernel that was compiled for one contract."""
-    if not IS_COMPILED:
-        if function not in _plain_functions:
-            _plain_functions.append(function)
-        return _plain_functions.index(function)
-    result = function.overloads[function.signatures[0]]
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-
-
-@functools.cache
-def entry(function: Any) -> Callable[..., Any]:
-    """The compiled entry point itself: same arguments as the kernel, no dispatch, no type check."""
-    if not IS_COMPILED:
-        return function  # type: ignore[no-any-return]
-    return function.overloads[function.signatures[0]].entry_point  # type: ignore[no-any-return]
+class Signature(NamedTuple):
+    result: Kind
+    arguments: tuple[Kind, ...]
 
 
 class Contract:
     """One signature that many kernels share, and the way to call any of them by address."""
 
-    def __init__(self, signature: Any, is_entered: bool = False) -> None:
+    def __init__(self, signature: Signature, is_entered: bool = False) -> None:
         self.signature = signature
         self.is_entered = is_entered  # called from Python, not only by address
-        self.call = self._caller() if IS_COMPILED else self._plain_caller()
+        self.call = _way.caller(signature)  # call(address, arguments), in kernels
 
-    def _caller(self) -> Any:
-        contract = self.signature
 
-        @intrinsic
-        def call(typing_context: Any, addr: Any, args: Any) -> Any:
-            signature = contract.return_type(addr, args)
+def kernel(contract: Any) -> Any:
+    """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled when needed, cached, has an address."""
+    if not isinstance(contract, Contract):
+        return _way.helper(contract)
 
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                packed = values[1]
-                actual = [
-                    context.cast(builder, builder.extract_value(packed, i), args.types[i], wanted)
-                    for i, wanted in enumerate(contract.args)
-                ]
-                function = context.call_conv.get_function_type(contract.return_type, contract.args)
-                pointer = builder.inttoptr(values[0], function.as_pointer())
-                status, result = context.call_conv.call_function(
-                    builder, pointer, contract.return_type, contract.args, actual
-                )
-                with cgutils.if_unlikely(builder, status.is_error):
-                    context.call_conv.return_status_propagate(builder, status)
-                return result
+    def decorate(function: Callable[..., Any]) -> Any:
+        return _way.contracted(function, contract.signature, contract.is_entered)
 
-            return signature, codegen
-
-        return call
-
-    def _plain_caller(self) -> Any:
-        return lambda addr, args: _plain_functions[addr](*args)
+    return decorate
 
 
 # --- contracts --------------------------------------------------------------------------------------------------
 
 _system = empty_system()
-SYSTEM = Table("System", numba.typeof(_system))
-WORK = Table("Work", numba.typeof(new_work(_system)))
-MEMORY = Table("Memory", numba.typeof(empty_memory()))
-REAL, INTEGER = types.float64, types.int64
-VECTOR = types.Array(REAL, 1, "C")
-MATRIX = types.Array(REAL, 2, "C")
-MATRICES = types.Array(REAL, 3, "C")
-INTEGERS = types.Array(INTEGER, 1, "C")
+SYSTEM, WORK, MEMORY = Kind(_system), Kind(new_work(_system)), Kind(empty_memory())
+REAL, INTEGER = Kind(0.0), Kind(0)
+VECTOR, MATRIX, MATRICES = Kind(np.zeros(0)), Kind(np.zeros((0, 0))), Kind(np.zeros((0, 0, 0)))
+INTEGERS = Kind(np.zeros(0, np.int64))
+
 
 # acceleration(system, work, q, v, vdot, reaction) -> Status. Kinematics are done and forces are gathered in work.
 # reaction: (n_bodies, 6) force and moment by the parent on the child, child axes; no rows: not wanted.
@@ -235,12 +101,16 @@ DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 # been evaluated last.
 NEARBY = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR))
 
+# stage(system, work, t, y, y_hat, a_h, k) -> Status: k = H(y, y_hat + a_h k) of a semi-implicit step, where
+# H(y, y) = derivative at y. May put prescribed coordinates of y in place.
+STAGE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, REAL, VECTOR))
+
 # forward(system, work, t, q, v, tau, vdot, reaction) -> Status, and inverse with tau and vdot exchanged.
 FORWARD = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), is_entered=True)
 
 # record(system, work, t, y, inputs, outputs, out) -> Status: one row of out per row of t, y, inputs, in the phase of
 # work.
-OUTPUTS = numba.typeof(rows(0, OUTPUT))
+OUTPUTS = Kind(rows(0, OUTPUT))
 RECORD = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, OUTPUTS, MATRIX), is_entered=True)
 
 # query(system, work, q, v, out) -> 0: one row of out per row of q and v.

@@ -1,7 +1,7 @@
 """One kernel over rows of states, each with its own status: a batched call costs hardly more than its kernels, and
 threads do not wait for each other's Python between rows."""
 
-import numba
+import numpy as np
 
 from pliant.kernels._jit import (
     ADVANCE,
@@ -17,7 +17,9 @@ from pliant.kernels._jit import (
     VECTOR,
     WORK,
     Contract,
+    Kind,
     kernel,
+    table_at,
 )
 from pliant.system import memory as tables
 from pliant.system.status import Status
@@ -32,11 +34,16 @@ MANY = Contract(
 MANY_EQUATIONS = Contract(INTEGER(INTEGER, SYSTEM, WORK, MATRIX, MATRIX, MATRICES, MATRIX), is_entered=True)
 # sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop, ends, times, facts) -> 0: runs from
 # many starts. start: the STEPPING row of a run that has not begun. facts: status, steps, newest event, body, per run.
-START = numba.typeof(rows(1, tables.STEPPING))
-FACTS = numba.types.Array(INTEGER, 2, "C")
+START, FACTS = Kind(rows(1, tables.STEPPING)), Kind(np.zeros((0, 4), np.int64))
 SWEEP = Contract(
     INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
     is_entered=True,
+)
+# step_many(advance, systems, works, memories, first, tau, t_end, status, y) -> 0: a step of many steppers, a row each.
+# systems, works, memories: addresses of their tables. first: which of the inputs tau begins at. t_end: where each ends.
+# status: RUNNING for those that step; then what advance says. y: states at the end, those that do not step as well.
+STEP_MANY = Contract(
+    INTEGER(INTEGER, INTEGERS, INTEGERS, INTEGERS, INTEGER, MATRIX, VECTOR, INTEGERS, MATRIX), is_entered=True
 )
 call_forward = FORWARD.call
 call_equations = EQUATIONS.call
@@ -44,6 +51,8 @@ call_advance = ADVANCE.call
 call_query = QUERY.call
 PAUSE, BUFFER_FULL, INTERRUPTED = int(Status.PAUSE), int(Status.BUFFER_FULL), int(Status.INTERRUPTED)
 STATUS, STEPS, EVENT, BODY = 0, 1, 2, 3
+RUNNING = -1  # in status of step_many: no Status
+system_at, work_at, memory_at = table_at(SYSTEM), table_at(WORK), table_at(MEMORY)
 
 
 @kernel(MANY)
@@ -90,4 +99,22 @@ def sweep(advance, start_phase, system, work, memory, start, q0, v0, gaps, stop,
         times[i] = stepping.t
         for k in range(n_q + n_v):
             ends[i, k] = y[k]
+    return 0
+
+
+@kernel(STEP_MANY)
+def step_many(advance, systems, works, memories, first, tau, t_end, status, y):
+    """Every stepper that runs goes on to its t_end, with its torques held; events of the step before are dropped."""
+    for i in range(len(status)):
+        system, work, memory = system_at(systems[i]), work_at(works[i]), memory_at(memories[i])
+        if status[i] == RUNNING:
+            stepping = memory.stepping[0]
+            stepping.t_end = t_end[i]
+            stepping.made_jump = 1
+            stepping.n_log = 0
+            for k in range(tau.shape[1]):
+                work.inputs[first + k] = tau[i, k]
+            status[i] = call_advance(advance, (system, work, memory))
+        for k in range(y.shape[1]):
+            y[i, k] = memory.y[k]
     return 0

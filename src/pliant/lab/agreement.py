@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.prepared import Prepared
+from pliant.engine.prepared import Prepared, prepare
 from pliant.errors import AccuracyWarning, ModelError, SimulationError
-from pliant.mechanisms.assembly import assemble
+from pliant.mechanisms.assembly import closed_start
+from pliant.mechanisms.constraints import Loops
 from pliant.methods import formulations_of
 from pliant.model.model import Model
+from pliant.model.tree import kept_velocities
 from pliant.result import Result
 from pliant.simulation.simulate import simulate
 
@@ -28,6 +30,7 @@ ROUNDING = 10 * np.finfo(float).eps  # times condition(M): what accelerations of
 SMALL_SHARE = 0.1  # of the largest accelerations at any state: less is not divided by
 MOVED_START = 1e-14  # of every coordinate and velocity: what motion itself makes of rounding
 MAX_DOUBLINGS = 6
+STILL = 1e-12  # change of coordinates over their size: there is no motion to compare
 COLUMNS = ("model", "velocities", "condition(M)", "formulation", "accelerations", "forces", "reactions", "motion")
 
 
@@ -123,7 +126,7 @@ def agreement(model: Model, duration: float | None = None) -> Agreement:
         n_modes,
         condition,
         names[0],
-        is_at_rest=not any(_size(rows - rows[0]) for rows in (runs[0].q, runs[0].v)),
+        is_at_rest=_is_at_rest(runs[0]),
         sensitivity=_motion_apart(runs[0], moved),
         differences=differences,
     )
@@ -183,9 +186,15 @@ def _states(model: Model, run: Result) -> tuple[Array, list[tuple[Array, Array]]
     rng = np.random.default_rng(0)
     rows = np.linspace(0, len(run.t) - 1, min(N_STATES, len(run.t))).astype(int)
     states = []
+    loops = Loops(prepare(model)) if model.loops else None
+    kept = kept_velocities(model, model.keep)
     for q, v in zip(run.q[rows], run.v[rows], strict=True):
         other = v + rng.normal(size=len(v))
-        states.append(assemble(model, q, other) if model.loops else (q.copy(), other))
+        if loops is None:
+            states.append((q.copy(), other))
+        else:  # prescribed motions are where they are at that time
+            other = np.where(loops.is_free, other, v)
+            states.append(closed_start(loops, q.copy(), other, loops.is_free & ~kept))
     return run.t[rows], states
 
 
@@ -215,7 +224,14 @@ def _apart(
     return float(worst[0]), float(worst[1]), float(worst[2])
 
 
+def _is_at_rest(run: Result) -> bool:
+    """But for rounding."""
+    return _size(run.q - run.q[0]) <= STILL * _size(run.q)
+
+
 def _motion_apart(one: Result, other: Result) -> float:
+    if _is_at_rest(one):
+        return _size(other.q - one.q) / (_size(one.q) or 1.0)
     gaps = [
         _size(getattr(other, key) - getattr(one, key)) / (_size(getattr(one, key) - getattr(one, key)[0]) or 1.0)
         for key in ("q", "v")

@@ -36,6 +36,10 @@ CITATIONS = {
         "46 (1901) 435-453."
     ),
     "hairer1996": "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996.",
+    "kennedy2003": (
+        'C. A. Kennedy, M. H. Carpenter, "Additive Runge-Kutta schemes for convection-diffusion-reaction equations", '
+        "Appl. Numer. Math. 44 (2003) 139-181."
+    ),
     "chung1993": (
         'J. Chung, G. M. Hulbert, "A time integration algorithm for structural dynamics with improved '
         'numerical dissipation: the generalized-alpha method", J. Appl. Mech. 60 (1993) 371-375.'
@@ -145,4 +149,19 @@ CITATIONS = {
     "kalman1960": (
         'R. E. Kalman, "Contributions to the theory of optimal control", Bol. Soc. Mat. Mexicana 5 (1960) 102-119.'
     ),
+    "branch1999": (
+        'M. A. Branch, T. F. Coleman, Y. Li, "A subspace, interior, and conjugate gradient method for large-scale '
+        'bound-constrained minimization problems", SIAM J. Sci. Comput. 21 (1999) 1-23.'
+    ),
+    "bates1988": "D. M. Bates, D. G. Watts, Nonlinear Regression Analysis and Its Applications, Wiley 1988.",
+    "storn1997": (
+        'R. Storn, K. Price, "Differential evolution: a simple and efficient heuristic for global optimization over '
+        'continuous spaces", J. Global Optim. 11 (1997) 341-359.'
+    ),
+    "nelder1965": 'J. A. Nelder, R. Mead, "A simplex method for function minimization", Comput. J. 7 (1965) 308-313.',
+    "powell1994": (
+        'M. J. D. Powell, "A direct search optimization method that models the objective and constraint functions by '
+        'linear interpolation", in Advances in Optimization and Numerical Analysis, Kluwer 1994, 51-67.'
+    ),
+    "kraft1988": "D. Kraft, A software package for sequential quadratic programming, DFVLR-FB 88-28, 1988.",
 }

@@ -12,7 +12,9 @@ from pliant.model.loops import SPRING_FORMS
 from pliant.system.loop_tables import SpringForm
 
 _ANY_LOOPS = frozenset({"redundant constraints", "flexible bodies"})
-_ANY_INTEGRATOR = frozenset({"explicit integrators", "implicit integrators", "second-order integrators"})
+_ANY_INTEGRATOR = frozenset(
+    {"explicit integrators", "implicit integrators", "semi-implicit integrators", "second-order integrators"}
+)
 
 
 def _address(module: str, name: str) -> int:
@@ -24,7 +26,14 @@ def _address(module: str, name: str) -> int:
 def _without_closure(work: Any) -> Any:
     """work.calls without anything that closes loops, and no partition held."""
     calls, work.closure[0].is_partition_held = work.calls[0], 0
-    for name in ("closed_formulation", "loop_forces", "solve_dependent", "end_step", "constraint_matrices"):
+    for name in (
+        "closed_formulation",
+        "loop_forces",
+        "loop_tangents",
+        "solve_dependent",
+        "end_step",
+        "constraint_matrices",
+    ):
         calls[name] = 0
     return calls
 
@@ -140,6 +149,7 @@ class Springs(Closure):
     def use_per_state(self, work: Any) -> None:
         calls = _without_closure(work)
         calls.formulation, calls.loop_forces = calls.open_formulation, _address("springs", "gather_loop_springs")
+        calls.loop_tangents = _address("springs", "put_loop_tangents")
 
     @property
     def prestretched_springs(self) -> Springs | None:

@@ -19,6 +19,7 @@ class Formulation(Method):
 
     family: ClassVar[str] = "formulation"
     response: ClassVar[str]  # module that solves again with the factors of the equations
+    takes_stiffness: ClassVar[bool] = False  # whether M may hold stiff forces, as semi-implicit integrators need it
 
     @classmethod
     def refusal(cls, model: Model) -> str:
@@ -58,6 +59,7 @@ class Articulated(Formulation):
     cost: ClassVar[str] = "O(n)"
     reference: ClassVar[str] = "featherstone2008"
     response: ClassVar[str] = "pliant.kernels.formulations.articulated_response"
+    takes_stiffness: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -32,9 +33,11 @@ class Integrator(Method):
     """Who advances time."""
 
     family: ClassVar[str] = "integrator"
-    kind: ClassVar[str]  # "explicit", "implicit" or "second-order": what closures of loops say that they go with
+    # "explicit", "implicit", "semi-implicit" or "second-order": what closures of loops say that they go with
+    kind: ClassVar[str]
     function: ClassVar[str] = "step"
     uses_nearby: ClassVar[bool] = False  # whether it can do with kernels/nearby.py instead of some evaluations
+    max_contact_rtol: ClassVar[float] = math.inf  # rtol that models with contacts are run with at most
     order: ClassVar[int]  # of the error that is left after so many steps
     evaluations_per_step: ClassVar[int]  # about
 
@@ -94,10 +97,10 @@ class Dop853(RungeKutta):
 
 @dataclass(frozen=True)
 class AutoIntegrator(Dop853):
-    """dop853, and radau while the equations are stiff."""
+    """dop853, and what costs less while the equations are stiff."""
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "dop853, and radau while the equations are stiff"
+    summary: ClassVar[str] = "dop853, and ark4, ark5 or radau while the equations are stiff"
 
     @property
     def first(self) -> Integrator:
@@ -168,6 +171,41 @@ class Radau(Integrator):
     order: ClassVar[int] = 5
     evaluations_per_step: ClassVar[int] = 12
     reference: ClassVar[str] = "hairer1996"
+
+
+@dataclass(frozen=True)
+class AdditiveRungeKutta(Integrator):
+    """Stiff forces implicit, all else explicit: no Jacobian, no iteration, O(n)."""
+
+    kind: ClassVar[str] = "semi-implicit"
+    module: ClassVar[str] = "pliant.kernels.integrators.ark"
+    supports: ClassVar[frozenset[str]] = ADAPTIVE | {"stiff"}
+    reference: ClassVar[str] = "kennedy2003"
+    max_contact_rtol: ClassVar[float] = 1e-4  # looser ones step over contacts that graze
+
+    @property
+    def counterparts(self) -> tuple[Integrator, ...]:
+        return Radau(), Dop853()
+
+
+@dataclass(frozen=True)
+class ARK4(AdditiveRungeKutta):
+    name: ClassVar[str] = "ark4"
+    summary: ClassVar[str] = (
+        "additive Runge-Kutta 4(3): springs, beams and contacts implicit in O(n), all else explicit"
+    )
+    cost: ClassVar[str] = "6 evaluations a step, a tenth dearer each"
+    order: ClassVar[int] = 4
+    evaluations_per_step: ClassVar[int] = 6
+
+
+@dataclass(frozen=True)
+class ARK5(AdditiveRungeKutta):
+    name: ClassVar[str] = "ark5"
+    summary: ClassVar[str] = "additive Runge-Kutta 5(4), as ark4 for tighter tolerances"
+    cost: ClassVar[str] = "8 evaluations a step, a tenth dearer each"
+    order: ClassVar[int] = 5
+    evaluations_per_step: ClassVar[int] = 8
 
 
 @dataclass(frozen=True)
@@ -327,6 +365,8 @@ INTEGRATORS: tuple[type[Integrator], ...] = (
     Rk4,
     Adams,
     Radau,
+    ARK4,
+    ARK5,
     GeneralisedAlpha,
     HHT,
     Newmark,

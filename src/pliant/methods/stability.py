@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.methods.integrators import Integrator, Radau, RungeKutta, StepRule
+from pliant.methods.integrators import AdditiveRungeKutta, Integrator, Radau, RungeKutta, StepRule
 from pliant.system.newton import Rule
 
 Array = NDArray[np.float64]
@@ -40,7 +40,20 @@ def amplification(integrator: Integrator, wh: float, zeta: float = 0.0, h: float
     if isinstance(integrator, Radau):
         below = _polynomial([1.0, -3.0 / 5.0, 3.0 / 20.0, -1.0 / 60.0], rates)
         return np.asarray(np.linalg.solve(below, _polynomial([1.0, 2.0 / 5.0, 1.0 / 20.0], rates)), np.float64)
+    if isinstance(integrator, AdditiveRungeKutta):
+        return _stiffly_accurate(integrator.name, rates)
     return None
+
+
+def _stiffly_accurate(name: str, rates: Array) -> Array:
+    """1 + b (1 - A z)^-1 z of the implicit tableau: spring and damper of an oscillator are implicit altogether."""
+    from pliant.kernels.integrators.tableaus import TABLEAUS
+
+    tableau = TABLEAUS[name]
+    s, n = tableau.n_stages, len(rates)
+    A = tableau.A[s : 2 * s, :s]
+    stages = np.linalg.solve(np.eye(s * n) - np.kron(A, rates), np.tile(rates, (s, 1)))
+    return np.asarray(np.eye(n) + np.kron(A[-1], np.eye(n)) @ stages, np.float64)
 
 
 def _polynomial(coefficients: list[float], matrix: Array) -> Array:

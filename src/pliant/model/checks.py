@@ -290,8 +290,8 @@ def _off_rod(model: Model, where: str, frame: Frame) -> Iterator[str]:
         along = float(DIRECTIONS[shape.axis] @ np.array(frame.position))
         if not -ROUNDING <= along / shape.length <= 1 + ROUNDING:
             yield (
-                f"{where}: {shape.axis} = {along:.15g} m lies off the {shape.kind} '{frame.body}', which goes from "
-                f"0 to {shape.length:g} m; give a point on it"
+                f"{where}: {shape.axis} = {along:.15g} m lies off the {shape.kind} '{frame.body}', which goes from 0 "
+                f"to {shape.length:g} m; give a point on it"
             )
 
 

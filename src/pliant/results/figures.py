@@ -3,6 +3,7 @@
 "tip.x"            the column at the end of the run
 "tip.x@0.5"        at 0.5 s
 "max(tip.x)"       over the run: also min, rms, mean, final
+"settling(tip.x)"  [s] from the start until it stays within 2 % of its largest distance from its final value
 "contacts"         how many there were; also events
 function(result)   any number that a Python function makes of a Result"""
 
@@ -25,9 +26,10 @@ from pliant.results.named_columns import column_units
 from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
-REDUCTIONS = ("max", "min", "rms", "mean", "final")
+REDUCTIONS = ("max", "min", "rms", "mean", "final", "settling")
 COUNTS = ("contacts", "events")
 GRID = 2001  # times over the run, beside the accepted steps
+SETTLED = 0.02  # of the largest distance from the final value: nearer than this counts as settled
 PATTERN = re.compile(r"^\s*(?:(?P<how>\w+)\((?P<inner>[^()@]+)\)|(?P<name>[^()@]+)(?:@(?P<time>[^()@]+))?)\s*$")
 
 
@@ -58,12 +60,11 @@ class FigureRequest:
             return _called(self.label, self.function, result)
         if self.how in COUNTS:
             return float(len(result.contacts if self.how == "contacts" else result.events))
-        if self.how != "at":
-            return _reduced(result, self.column, self.how)
-        time = result.t[-1] if self.time is None else self.time
-        if not result.t[0] <= time <= result.t[-1]:
+        if self.how != "at" or self.time is None:
+            return _reduced(result, self.column, "final" if self.how == "at" else self.how)
+        if not result.t[0] <= self.time <= result.t[-1]:
             return math.nan
-        return float(column_at(result, self.column, np.array([time]))[0])
+        return float(column_at(result, self.column, np.array([self.time]))[0])
 
 
 def figure_requests(given: Any, model: Model, duration: float) -> tuple[FigureRequest, ...]:
@@ -105,7 +106,7 @@ def _request(label: str | None, given: Any, units: Mapping[str, str], duration: 
     if name not in units:
         hint = closest(name, units) or ";"
         raise ModelError(f"figures: no column {quoted(name)}{hint} there are {listed(units, 30)}, contacts and events")
-    return FigureRequest(label or text, name, how, time, unit=units[name])
+    return FigureRequest(label or text, name, how, time, unit="s" if how == "settling" else units[name])
 
 
 def _time(text: str, given: str | None, duration: float) -> float | None:
@@ -142,12 +143,34 @@ def _reduced(result: Recording, name: str, how: str) -> float:
         return float(result[name][-1])
     if result.dense is None or len(result.dense.starts) == 0:
         t, values = result.t, np.asarray(result[name])
+        if how == "settling":
+            return _settling(t, lambda times: np.interp(times, t, values))
         return float({"max": np.max, "min": np.min}[how](values)) if how in ("max", "min") else _mean(t, values, how)
     if how in ("max", "min"):
         sign = 1.0 if how == "max" else -1.0
         return sign * extreme(result, lambda t: sign * column_at(result, name, t))[0]
     t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], GRID))
+    if how == "settling":
+        return _settling(t, lambda times: column_at(result, name, times))
     return _mean(t, column_at(result, name, t), how)
+
+
+def _settling(t: Array, value_at: Callable[[Array], Array]) -> float:
+    """Time from the start to the last entry into the band around the final value: on the grid, then by bisection."""
+    values = value_at(t)
+    final = values[-1]
+    band = SETTLED * float(np.max(np.abs(values - final)))
+    outside = np.flatnonzero(np.abs(values - final) > band)
+    if not len(outside):
+        return 0.0
+    low, high = float(t[outside[-1]]), float(t[outside[-1] + 1])
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        is_out = abs(float(value_at(np.array([middle]))[0]) - final) > band
+        low, high = (middle, high) if is_out else (low, middle)
+    return high - float(t[0])
 
 
 def _mean(t: Array, values: Array, how: str) -> float:

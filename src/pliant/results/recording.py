@@ -77,6 +77,10 @@ def recorded_energy(handle: Prepared, q: Array, v: Array, z: Array) -> dict[str,
 class Trusting(Protocol):
     """Who knows how far single numbers of a run may be off (pliant.certify)."""
 
+    @property
+    def digits(self) -> tuple[int, ...]: ...
+    @property
+    def lost(self) -> int: ...
     def trusted(self, name: str, t: float | None) -> Any: ...
 
 

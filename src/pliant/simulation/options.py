@@ -7,7 +7,7 @@ from typing import Any
 from pliant.engine.arguments import as_model
 from pliant.engine.run_options import RUN_OPTIONS, SIZES, allowed_memory, check_run, usual_atol
 from pliant.errors import ModelError
-from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method
+from pliant.methods import CHOSEN, PARAMETERS, find_formulation, find_method, formulations_of
 from pliant.methods.closures import CLOSURES, Closure
 from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import INTEGRATORS, Integrator
@@ -99,6 +99,7 @@ def _methods(model: Model, options: dict[str, Any], parameters: dict[str, Any]) 
         )
     formulation = find_formulation(options["formulation"], model, **own["formulation"])
     _check_own_steps(model, formulation, integrator)
+    _check_stages(model, formulation, integrator)
     return {
         "formulation": formulation,
         "integrator": integrator,
@@ -115,6 +116,28 @@ def _check_own_steps(model: Model, formulation: Formulation, integrator: Integra
             f"not take model {model.name!r}: {refusal}; with {formulation.name!r} dop853 and radau do, and "
             f"'articulated' with any integrator"
         )
+
+
+def _check_stages(model: Model, formulation: Formulation, integrator: Integrator) -> None:
+    """What semi-implicit integrators take."""
+    if integrator.kind != "semi-implicit":
+        return
+    if not formulation.takes_stiffness:
+        able = ", ".join(row.name for row in formulations_of(model) if row.takes_stiffness)
+        raise ModelError(
+            f"integrator {integrator.name!r} needs stiff forces in the mass matrix, which formulation "
+            f"{formulation.name!r} does not take; take formulation {able}, or integrator radau"
+        )
+    if model.is_stiffened:
+        raise ModelError(
+            f"integrator {integrator.name!r} does not take model {model.name!r}: beams with coupling = 'stiffened' "
+            "find their stiffness by a solve of their own; take coupling = 'high-order', or integrator radau"
+        )
+
+
+def may_use_stages(model: Model, formulation: Formulation) -> bool:
+    """Whether semi-implicit integrators take a model with a formulation."""
+    return formulation.takes_stiffness and not model.is_stiffened
 
 
 def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: Integrator) -> Closure | None:

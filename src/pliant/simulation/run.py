@@ -20,10 +20,11 @@ from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.results.checkpoint import SampledState
-from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
+from pliant.simulation.auto_integrator import IMPLICIT, AutoChoice, additive, say_if_compiling
 from pliant.simulation.controllers import Sampler
+from pliant.simulation.options import may_use_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
+from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
@@ -50,10 +51,22 @@ def as_bytes(table: Any) -> NDArray[np.uint8]:
     return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
 
 
-def _may_change(options: dict[str, Any]) -> bool:
-    """Whether the integrator may become an implicit one on the way, as far as the closure goes with that."""
+def _candidates(handle: Prepared, options: dict[str, Any]) -> tuple[Integrator, ...]:
+    """What may take over on the way, none where the integrator is given."""
     closure = options["closure"]
-    return bool(options["integrator"].may_change and (closure is None or closure.goes_with(IMPLICIT)))
+    if not options["integrator"].may_change:
+        return ()
+    able: list[Integrator] = [IMPLICIT]
+    if may_use_stages(handle.model, handle.method) and _has_stiff_forces(handle.system):
+        able.insert(0, additive(options["rtol"]))
+    return tuple(each for each in able if closure is None or closure.goes_with(each))
+
+
+def _has_stiff_forces(system: Any) -> bool:
+    """Whether semi-implicit integrators find something to be implicit about."""
+    is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
+    tables = (system.limits, system.transmissions, system.flexes, system.springs, system.contacts)
+    return bool(is_sprung or any(len(table) for table in tables))
 
 
 class Run:
@@ -73,10 +86,15 @@ class Run:
         self.handle = handle
         self._advance = _jit.entry(advance.advance)
         self._pin(_new_memory(handle, state, options, wants_rows, t))
-        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
-        self._newton0 = self._newton.copy()
         first = options["integrator"].first
-        self.choice = AutoChoice(first) if _may_change(options) else None
+        self._methods: dict[Integrator, tuple[Memory, Any, NDArray[np.uint8]]] = {}  # those used so far
+        self._keep(first)
+        self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
+        candidates = _candidates(handle, options)
+        self.choice = AutoChoice(candidates) if candidates else None
+        if self.choice is not None:
+            stepping = self.memory.stepping[0]
+            stepping.watches, stepping.watched_stiffness = self.choice.watches, self.choice.bound
         self.integrators: list[tuple[float, Integrator]] = [(t, first)]
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
@@ -108,20 +126,40 @@ class Run:
 
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of memory.stepping."""
-        if self.memory is not self._first:
-            self._pin(self._first)
-        self._newton[:] = self._newton0
+        self._use(self.integrators[0][1])
         if self.choice is not None:
-            self.choice = AutoChoice(self.integrators[0][1])
+            self.choice = AutoChoice(self.choice.candidates)
+            self.memory.atol[:] = self._tolerances[1]
         del self.integrators[1:]
 
     def change_integrator(self, scheme: Integrator) -> None:
         """Go on with another integrator."""
-        handle, memory = self.handle, self.memory
-        say_if_compiling(scheme, float(memory.stepping[0].t))
-        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
-        self.integrators.append((float(memory.stepping[0].t), scheme))
+        handle, stepping = self.handle, self.memory.stepping[0]
+        rtol, atol = self._tolerances
+        tighter = _tighter(handle, scheme, rtol)
+        stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
+        if scheme not in self._methods:
+            say_if_compiling(scheme, float(stepping.t))
+            if scheme.kind == "semi-implicit":
+                _install_stages(handle)
+            unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+            self._pin(with_method(self.memory, _scheme(scheme, handle.method), unknowns))
+            self._keep(scheme)
+        else:
+            self._use(scheme)
+        self.integrators.append((float(stepping.t), scheme))
+
+    def _keep(self, scheme: Integrator) -> None:
+        """The memory in use belongs to a method that has not begun."""
+        self._methods[scheme] = self.memory, self._pinned, as_bytes(self.memory.newton).copy()
+
+    def _use(self, scheme: Integrator) -> None:
+        """A method that was used before, as if it had not."""
+        self.memory, self._pinned, newton = self._methods[scheme]
+        as_bytes(self.memory.newton)[:] = newton
+        self.memory_ref = self._pinned.ref
+        self._refs = (*self.handle.refs, self.memory_ref)
+        put_method(self.memory.stepping[0], _scheme(scheme, self.handle.method))
 
     def review(self) -> None:
         """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
@@ -174,12 +212,15 @@ def _scheme(integrator: Integrator, formulation: Formulation) -> Scheme:
 def _install_calls(handle: Prepared, integrator: Integrator) -> None:
     """Addresses of the kernels that a run needs besides those of every call."""
     from pliant.kernels import _jit, dynamics, events
-    from pliant.kernels.contact import stick_or_slip
 
     calls = handle.work.calls[0]
     calls.derivative = _jit.address(dynamics.derivative)
     calls.events, calls.switch = _jit.address(events.event_functions), _jit.address(events.switch)
-    calls.decide_friction = _jit.address(stick_or_slip.decide_friction) if len(handle.work.stick) else 0
+    calls.decide_friction = 0
+    if len(handle.work.stick):
+        from pliant.kernels.contact import stick_or_slip
+
+        calls.decide_friction = _jit.address(stick_or_slip.decide_friction)
     if len(handle.system.controllers):
         from pliant.kernels import control
 
@@ -192,11 +233,33 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
         from pliant.kernels import shift
 
         calls.shift = _jit.address(shift.shift)
+    calls.stage = 0
+    if integrator.kind == "semi-implicit":
+        _install_stages(handle)
     calls.nearby = 0
     if integrator.uses_nearby and _allows_nearby(handle):
         from pliant.kernels import nearby
 
         calls.nearby, calls.respond = _jit.address(nearby.nearby), _jit.address(handle.method.load_response())
+
+
+def _install_stages(handle: Prepared) -> None:
+    """The stages of semi-implicit steps, and what solves them where forces between two bodies are stiff."""
+    from pliant.kernels import _jit, semi_implicit
+
+    calls, work = handle.work.calls[0], handle.work
+    calls.stage = _jit.address(semi_implicit.stage)
+    if len(work.compliant_jacobian) == 0:
+        return
+    from pliant.kernels import compliance
+
+    ours = _jit.address(compliance.solve)
+    if calls.open_formulation == ours:
+        return
+    calls.recursion, calls.recursion_response = calls.open_formulation, _jit.address(handle.method.load_response())
+    if calls.formulation == calls.open_formulation:
+        calls.formulation = ours
+    calls.open_formulation, calls.respond = ours, _jit.address(compliance.respond)
 
 
 def _allows_nearby(handle: Prepared) -> bool:
@@ -231,6 +294,11 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 
 
+def _tighter(handle: Prepared, integrator: Integrator, rtol: float) -> float:
+    """By which tolerances are multiplied, so that long steps do not pass over contacts."""
+    return min(1.0, integrator.max_contact_rtol / rtol) if handle.model.contacts else 1.0
+
+
 def _new_memory(
     handle: Prepared, state: tuple[Array, Array], options: dict[str, Any], wants_rows: bool, t: float
 ) -> Memory:
@@ -241,6 +309,7 @@ def _new_memory(
     _install_projection(handle, integrator, options)
     n_z = int(system.world[0].n_z)
     y = np.concatenate([*state, np.zeros(n_z)])
+    tighter = _tighter(handle, integrator, options["rtol"])
     memory = new_memory(
         y,
         (t, t + options["duration"]),
@@ -254,14 +323,14 @@ def _new_memory(
             n_pieces=CAPACITY if options["dense"] else 0,
         ),
         StepOptions(
-            rtol=options["rtol"],
-            atol=tolerances(model, n_z, options["atol"], packed.state_scales, has_freedom=_has_freedom(handle)),
+            rtol=options["rtol"] * tighter,
+            atol=tighter
+            * tolerances(model, n_z, options["atol"], packed.state_scales, has_freedom=_has_freedom(handle)),
             h=options["step"] or 0.0,
             is_fixed=options["step"] is not None,
             max_step=options["max_step"] or np.inf,
             max_steps=options["max_steps"],
             budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
-            watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
@@ -296,8 +365,9 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             if status == Status.REVIEW:
                 run.review()
             entered = time.perf_counter()
-            # from one sample to the next it is faster without another thread
-            is_short = status == Status.SAMPLE and stepping.budget >= SHORT_STEPS
+            # from one sample to the next, and in a trial, it is faster without another thread
+            is_trial = status == Status.REVIEW and run.choice is not None and run.choice.is_trying
+            is_short = (status == Status.SAMPLE or is_trial) and stepping.budget >= SHORT_STEPS
             wanted, stepping.budget = (
                 stepping.budget,
                 min(stepping.budget, SHORT_STEPS) if is_short else stepping.budget,
@@ -311,7 +381,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
             elif status in (Status.DONE, Status.STOPPED):
                 recorded.finish(memory)
                 return recorded, status, ""
-            else:
+            elif status != Status.REVIEW:
                 recorded.take(memory)
             if status == Status.PAUSE and not is_short:
                 spent = time.perf_counter() - entered

@@ -41,7 +41,7 @@ def share_out_to_processes(batch: RunBatch, workers: int, progress: Callable[[in
     stop = context.Event()
     pool = ProcessPoolExecutor(min(workers, len(parts)), context, _begin, (stop,))
     try:
-        with _deaf_children():
+        with deaf_children():
             jobs = {
                 pool.submit(_run_part, models, batch.settings, *batch.starts_of(part), *batch.wanted): part
                 for part, models in zip(parts, given, strict=True)
@@ -85,7 +85,7 @@ def _take(batch: RunBatch, part: range, job: Future[Any]) -> None:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def deaf_children() -> Iterator[None]:
     """Ctrl-C reaches all processes of a terminal: those started here leave it to the caller from their first moment."""
     if threading.current_thread() is not threading.main_thread():
         yield

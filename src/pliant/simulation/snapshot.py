@@ -55,7 +55,7 @@ class Tables:
         run = self._run
         sampled = run.sampler.states() if run.sampler is not None else ()
         tables = tuple(table.copy() for table in self._bytes())
-        return Snapshot(tables, tuple(run.integrators), copy.copy(run.choice), sampled)
+        return Snapshot(tables, tuple(run.integrators), copy.deepcopy(run.choice), sampled)
 
     def restore(self, snapshot: Snapshot) -> None:
         """As it was, of this run or of one made in the same way."""
@@ -63,7 +63,7 @@ class Tables:
         if run.integrators[-1][1] != snapshot.integrators[-1][1]:
             run.change_integrator(snapshot.integrators[-1][1])
         run.integrators[:] = snapshot.integrators
-        run.choice = copy.copy(snapshot.choice)
+        run.choice = copy.deepcopy(snapshot.choice)
         addresses = [int(each[0]) for each in self._addresses]
         for table, saved in zip(self._bytes(), snapshot.tables, strict=True):
             table[...] = saved

@@ -104,7 +104,7 @@ class Stepper:
         self._t, self._t_end, self._made_jump = stepping["t"], stepping["t_end"], stepping["made_jump"]
         self._n_log, self._n_steps = stepping["n_log"], stepping["n_steps"]
         names = [column.name.removesuffix(".command") for column in command_columns(handle.model)]
-        first = len(command_columns(self.model))
+        self._first_input = first = len(command_columns(self.model))  # in work.inputs, from which on they are tau
         self._commanded = tuple(names[first:])
         self._tau, self._shape = handle.work.inputs[first:], (len(names) - first,)
         self._lock, self._enter, self._has_events = handle.lock, run.enter, len(handle.system.events) > 0
@@ -155,6 +155,11 @@ class Stepper:
         if not end - t > 0.5 * dt:
             raise ModelError(f"dt: {dt:g} s is lost in rounding at t = {t:.9g} s; give a longer one")
         self._clock, self._t_end[0] = (since, count + 1, dt), end
+
+    @property
+    def _refs(self) -> tuple[Any, ...]:
+        """System, Work and Memory as kernels take them; another Memory when "auto" changes the integrator."""
+        return (*self._run.handle.refs, self._run.run.memory_ref)
 
     def _go_on(self, code: int) -> bool:
         """A step that needs Python on its way (controllers, a change of the integrator, Ctrl-C), or that has failed."""

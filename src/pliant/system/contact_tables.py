@@ -129,6 +129,8 @@ CONTACT_WORK = np.dtype(
         ("zdot", np.float64, (2,)),  # of the friction states
         # filled by contact/gather.py: load_states
         ("z", np.float64, (2,)),  # friction states
+        # filled by kernels/tangents.py
+        ("mass", np.float64),  # a h c + (a h)^2 k of its tangents in a semi-implicit stage [kg], 0: none
         # filled by contact/stick.py
         ("bound", np.float64),  # largest force that sticking can bring [N]
         ("unknown", np.int64),  # first of its stick forces, -1: does not stick

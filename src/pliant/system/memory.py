@@ -23,7 +23,8 @@ STEPPING = np.dtype(
         ("step", np.int64),  # address of the STEPPER kernel
         ("interpolant", np.int64),  # address of the INTERPOLANT kernel
         ("is_fixed", np.int64),  # 1: steps of h_fixed, no error control
-        ("watches", np.int64),  # come back with REVIEW after so many steps at the bound of stability, 0: never
+        ("watches", np.int64),  # come back with REVIEW after so many steps that seem stiff, 0: never
+        ("watched_stiffness", np.float64),  # h times the largest eigenvalue from which on they do
         ("review", np.int64),  # come back with REVIEW after so many steps in all, 0: never
         ("wants_rows", np.int64),  # 1: record rows
         ("wants_dense", np.int64),  # 1: record dense pieces
@@ -74,7 +75,7 @@ STEPPING = np.dtype(
         ),  # h times the largest eigenvalue, as explicit steppers estimate it; filled if watches > 0
         ("stall_t", np.float64),  # [s] where progress was measured last, and after how many steps
         ("stall_steps", np.int64),
-        ("n_stiff", np.int64),  # steps at the bound of stability since ..
+        ("n_stiff", np.int64),  # steps that seem stiff since ..
         ("n_mild", np.int64),  # .. so many in a row were not
         # filled by integrators/growth.py
         ("top_speed", np.float64),  # largest velocity when growth was looked for last
@@ -179,6 +180,7 @@ class StepOptions:
     max_steps: int = 10_000_000
     budget: int = 10_000_000  # steps per entry, then PAUSE
     watches: int = 0  # come back with REVIEW after so many stiff steps, 0: never
+    watched_stiffness: float = 6.1  # from which on steps are; by default the bound of stability of DOP853
 
 
 class Scheme(NamedTuple):
@@ -273,13 +275,13 @@ def new_memory(
     memory = _allocate(sizes, scheme.tableau.n_terms, **_scheme_tables(scheme, sizes.n_y, unknowns))
     memory.y[:], memory.atol[:] = y, atol
     stepping = memory.stepping[0]
-    for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches"):
+    for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches", "watched_stiffness"):
         stepping[name] = getattr(options, name)
     stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
     stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
     stepping.simultaneous, stepping.safety = SIMULTANEOUS, SAFETY
-    _put_method(stepping, scheme)
+    put_method(stepping, scheme)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
         samples=_sorted_times(samples, t),
@@ -288,7 +290,7 @@ def new_memory(
     )
 
 
-def _put_method(stepping: Any, scheme: Scheme) -> None:
+def put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
     tableau = scheme.tableau
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
@@ -301,7 +303,7 @@ def with_method(memory: Memory, scheme: Scheme, unknowns: Unknowns) -> Memory:
     """The same run with another method from now on; its dense output must not have more terms."""
     assert scheme.tableau.n_terms <= len(memory.dense)
     other = memory._replace(**_scheme_tables(scheme, len(memory.y), unknowns))
-    _put_method(other.stepping[0], scheme)
+    put_method(other.stepping[0], scheme)
     return other
 
 

@@ -178,6 +178,8 @@ def _bodies(model: Model, dofs: Any, flexible: FlexibleRows, carriers: dict[int,
         row.parent, row.kind, row.q, row.v = link.parent, KIND[joint.kind], link.q, link.v
         row.n_q, row.n_v = len(joint.row.coordinates), len(joint.row.velocities)
         row.is_prescribed, row.has_armature = np.any(own.motion >= 0), np.any(own.armature > 0)
+        is_loaded = np.any(own.armature > 0) or np.any(own.stiffness > 0) or np.any(own.damping > 0)
+        row.is_plain_ball = joint.kind == "spherical" and not is_loaded
         row.has_ball_spring = not joint.row.has_plain_rates and np.any(own.stiffness > 0)
         row.mass, row.com, row.c = body.total_mass, body.centre, body.total_mass * body.centre
         row.I, row.J = body.inertia_about_centre[UPPER], body.inertia_about_origin[UPPER]

@@ -109,6 +109,7 @@ BODY = np.dtype(
         ("is_rotor", np.int64),
         ("is_prescribed", np.int64),  # 1: some coordinate has a prescribed motion
         ("has_armature", np.int64),
+        ("is_plain_ball", np.int64),  # spherical, without armature, spring and damper: eliminated as a whole
         ("has_ball_spring", np.int64),  # a spring on a quaternion-like joint
         ("ball_phase", np.int64),  # row in phase: on which side of pi its rotation is; -1: no spring that rotates
         # of a flexible body: undeformed, J with the inertia of its sections

@@ -97,11 +97,15 @@ CALLS = np.dtype(
         # methods/closures.py
         ("closed_formulation", np.int64),  # ACCELERATION with multipliers, where the integrator solves for them itself
         ("loop_forces", np.int64),  # STATE: forces of loops known beforehand (virtual springs, prescribed multipliers)
+        ("loop_tangents", np.int64),  # STATE: rows of a semi-implicit stage for these forces
         ("solve_dependent", np.int64),  # STATE: dependent q and v from the independent ones, before every evaluation
         ("end_step", np.int64),  # DERIVATIVE: what the closure does at the end of a good step (projection)
         ("constraint_matrices", np.int64),  # DERIVATIVE: A and M^-1 A^T for integrators that solve for the multipliers
         # simulation/run.py
         ("derivative", np.int64),  # DERIVATIVE
+        ("stage", np.int64),  # STAGE of semi-implicit steps; 0: nothing is implicit
+        ("recursion", np.int64),  # what kernels/compliance.py has replaced: open_formulation, and the next: respond
+        ("recursion_response", np.int64),
         ("nearby", np.int64),  # NEARBY, where the integrator asks for it; 0: the model does not allow it
         ("events", np.int64),  # EVENTS
         ("switch", np.int64),  # SWITCH
@@ -170,6 +174,10 @@ RUN = np.dtype(
         # state that differs from it by less than the error of a step; 0: neither. Filled by steppers that do so, taken
         # back by integrators/landing.py
         ("is_at_end", np.int64),
+        # a h of the semi-implicit stage being solved: M is M + a h D + (a h)^2 K [s]; 0: none. Filled by
+        # kernels/semi_implicit.py
+        ("implicit_step", np.float64),
+        ("n_rows", np.int64),  # rows of work.compliant_jacobian in use; filled by kernels/tangents.py
         ("body", np.int64),  # where a kernel failed; COINCIDENT: the spring
         # filled by contact/phase.py: count_contacts
         ("n_touching", np.int64),  # active contacts
@@ -193,6 +201,11 @@ RUN = np.dtype(
 # what friction pairs have left to their bounds
 FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
 N_STICK_ROWS = 12
+
+
+# rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
+ROW_MASS, ROW_FORCE, ROW_MULTIPLIER = range(3)
+MAX_COMPLIANT_ROWS = 128  # what is beyond stays explicit
 
 
 class Work(NamedTuple):
@@ -238,6 +251,14 @@ class Work(NamedTuple):
     column_order: Any  # int64 (n_v) dependent velocities first
     partition_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     previous_orders: Any
+    # semi-implicit stages; filled by kernels/tangents.py, the lift and the matrix by kernels/compliance.py
+    changes: Any  # (2, n_v) from the explicit to the implicit point as far as known: of q as velocities, of v
+    contact_inertia: Any  # (n_bodies, 21) A, B, C of the masses that stand for contacts, axes B about the body origin
+    rotor_shares: Any  # (n_transmissions) of the motor's acceleration that its link's makes; 0: it is a row, or none
+    compliant_jacobian: Any  # (n_rows, n_v) of stiff forces that no block of M takes
+    compliant_lift: Any  # (n_rows, n_v) M^-1 of these rows
+    compliant_matrix: Any  # (n_rows, n_rows) factor of J M^-1 J^T + 1/mass
+    compliant_forces: Any  # (3, n_rows) rows named above
     inputs: Any  # held commands of the controllers [N, N m]
     controllers: Any  # those with a law; this and the next filled by kernels/control.py
     control: Any  # float64: states, measurements and commands on their way, laid out by CONTROLLER
@@ -271,6 +292,16 @@ def _max_sticking(system: System) -> int:
     return width * sum(can) + sum(bool(system.frictions[row.friction].sticks) for row in system.joint_frictions)
 
 
+def _max_compliant(system: System) -> int:
+    """Stiff forces of which each may become a row of kernels/compliance.py."""
+    between = [row for row in system.contacts if min(system.frames[[row.frame, row.plane]].body) >= 0]
+    is_tilted = system.dofs.tilt >= 0
+    tilted = int(np.sum(is_tilted & ((system.dofs.stiffness > 0) | (system.dofs.damping > 0))))
+    tilted += int(np.sum(is_tilted[system.limits.dof])) if len(system.limits) else 0
+    count = len(between) + tilted + len(system.transmissions) + len(system.springs) + len(system.constraints)
+    return min(count, MAX_COMPLIANT_ROWS)
+
+
 def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     n_bodies, n_v = len(system.bodies), len(system.dofs)
     n_flanks = 2 * int(np.sum(system.transmissions.phase >= 0))
@@ -279,6 +310,7 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     n_phases = n_joints + n_ropes + len(system.contacts) + len(system.joint_frictions)
     n_stick = _max_sticking(system)
     m = len(system.constraints)
+    n_rows = _max_compliant(system)
     dofs = rows(n_v, DOF_WORK)
     dofs.is_prescribed = system.dofs.motion >= 0
     dofs.armature = system.dofs.armature
@@ -331,6 +363,13 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         column_order=np.zeros(n_v, np.int64),
         partition_pivots=np.zeros(m, np.int64),
         previous_orders=np.zeros(m + n_v, np.int64),
+        changes=np.zeros((2, n_v)),
+        contact_inertia=np.zeros((n_bodies if len(system.contacts) else 0, 21)),
+        rotor_shares=np.zeros(len(system.transmissions)),
+        compliant_jacobian=np.zeros((n_rows, n_v)),
+        compliant_lift=np.zeros((n_rows, n_v)),
+        compliant_matrix=np.zeros((n_rows, n_rows)),
+        compliant_forces=np.zeros((3, n_rows)),
         inputs=np.zeros(n_inputs),
         controllers=rows(len(system.controllers), CONTROLLER_WORK),
         control=np.zeros(control_size),

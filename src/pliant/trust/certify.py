@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.arguments import as_callback, as_model, as_number
-from pliant.engine.callbacks import Progress, guarded
+from pliant.engine.callbacks import Progress, guarded, heard
+from pliant.engine.threads import thread_count
 from pliant.errors import AccuracyWarning, ModelError
 from pliant.files import as_path
 from pliant.model.model import Model
@@ -125,21 +126,31 @@ def certify(
 
     figures: names as "tip.x" (at the end), "tip.x@0.5", "max(tip.x)", or a mapping of labels to names or functions of a
     Result; left out: coordinates, outputs and energies at the end, and all contacts. budget: of computing, in plain
-    runs; what does not fit is left out by name. announce: called with a sentence on what it will cost. options: those
-    of simulate."""
+    runs; what does not fit is left out by name. announce: called with a sentence on what it will cost. progress: called
+    with how much is done, and of how much, in plain runs. options: those of simulate."""
     given = {"duration": duration, **options}
     checked = check_options(as_model(model), **given)
     as_callback(announce, "announce")
-    allowed = as_number(budget, "budget", MIN_BUDGET - 1e-9, unit="[plain runs]")
+    thread_count(threads)
+    allowed = as_number(budget, "budget", unit="[plain runs]")
+    if allowed < MIN_BUDGET:
+        raise ModelError(f"budget: {allowed:g} found; give at least {MIN_BUDGET:g} [plain runs]")
     if not checked["dense"]:
         raise ModelError("certify compares runs at equal times and needs their dense output; leave dense=True")
     is_later = figures is None or isinstance(figures, FiguresOfRun)
     requests = None if is_later else figure_requests(figures, model, checked["duration"])
+    reported = heard(progress)
+
+    def of_plain(t: float, t_end: float) -> None:
+        reported(t / t_end, allowed)
+
     # accepted steps are what errors are told from: rows on a grid come back at the end
-    plain = run_model(model, None, None, None, progress, given)
+    plain = run_model(model, None, None, None, of_plain if reported is not None else None, given)
+    if checked["accuracy"] is not None:  # the tolerances that it chose
+        checked = checked | {"accuracy": None, "rtol": plain.settings["rtol"], "atol": plain.settings["atol"]}
     if isinstance(figures, FiguresOfRun):
         requests = figures.of(plain)
-    found = certificate_of(plain, checked, requests, allowed, threads, announce)
+    found = certificate_of(plain, checked, requests, allowed, threads, announce, reported)
     warn_of(found.result.warnings)
     return found
 
@@ -151,12 +162,15 @@ def certificate_of(
     budget: float = USUAL_BUDGET,
     threads: int | None = None,
     announce: Announce | None = None,
+    reported: Progress | None = None,
 ) -> Certificate:
     """Of a run that was made with these options."""
     asked = requests if requests is not None else usual_figures(plain)
+    of_plain = {one.label: one.value(plain) for one in asked}  # a function that fails, fails before the shadow runs
     if not plain.is_ok:
-        why = f"the run failed {plain.reason}; nothing can be said of its figures"
-        values = {one.label: CertifiedFigure(one.label, one.value(plain), one.unit, {}, why) for one in asked}
+        word = "was interrupted" if plain.status == "interrupted" else "failed"
+        why = f"the run {word} {plain.reason}; nothing can be said of its figures"
+        values = {one.label: CertifiedFigure(one.label, of_plain[one.label], one.unit, {}, why) for one in asked}
         empty = Plan((), (), budget, 0.0)
         return Certificate(plain, values, empty, (), None, (why,), np.zeros(0), {})
     plan = make_plan(plain, options, budget)
@@ -164,8 +178,12 @@ def certificate_of(
         guarded(lambda: announce(plan.words), announce, "announce")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # shadow runs are compared, not judged
-        runs = make_runs(plan.shadows, threads)
+        runs = make_runs(plan.shadows, threads, (lambda done: reported(1.0 + done, plan.cost)) if reported else _silent)
     return _certificate(plain, plan, runs, asked)
+
+
+def _silent(done: float) -> None:
+    """Nobody asked for progress."""
 
 
 def _certificate(
@@ -184,10 +202,16 @@ def _certificate(
     notes = (
         *count_changes(plain, usable),
         *(f"{run.shadow.label}: not used, the run failed {run.reason}" for run in runs if not run.is_usable),
+        *(
+            f"{run.instead_of}: {run.shadow.label} in its place, it took more steps than the budget has"
+            for run in runs
+            if run.instead_of
+        ),
         *(f"{words}: left out, it does not fit into {plan.budget:g} plain runs" for words in plan.left_out),
         *((growth.words,) if growth is not None and growth.words else ()),
     )
-    trust = Trust(sources, horizon)
+    lost = sum(not math.isfinite(figure.error) for figure in found.values())
+    trust = Trust(sources, horizon, tuple(figure.digits for figure in found.values()), lost)
     certified_result = dataclasses.replace(plain, trust=trust)
     return Certificate(certified_result, found, plan, runs, growth, notes, times, distances)
 
@@ -198,6 +222,8 @@ class Trust:
 
     sources: Sources
     horizon: float
+    digits: tuple[int, ...]  # of the figures that were asked for
+    lost: int  # how many of them are not predictable, or not known
 
     def trusted(self, name: str, t: float | None) -> CertifiedFigure:
         plain = self.sources.plain

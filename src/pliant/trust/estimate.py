@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
 from pliant.result import Result
 from pliant.results.figures import COUNTS, FigureRequest
 from pliant.trust.predictability import EPS, LOST
@@ -34,15 +35,24 @@ class CertifiedFigure:
 
     @property
     def error(self) -> float:
-        """Of all causes together; inf where the figure is not predictable, or nothing is known of it."""
-        if self.note.startswith(NOT_PREDICTABLE) or not self.errors:
+        """Of all causes together; inf where the figure is not predictable, or no run tells of its integration."""
+        if self.note.startswith(NOT_PREDICTABLE):
             return math.inf
-        return math.fsum(each for each in self.errors.values() if not math.isnan(each))
+        return self._sum(*self.errors)
 
     @property
     def model_error(self) -> float:
         """Of the numbers alone: without what more shapes of the beams would change."""
-        return self.error - self.errors.get(Cause.MODES, 0.0) if math.isfinite(self.error) else math.inf
+        if self.note.startswith(NOT_PREDICTABLE):
+            return math.inf
+        return self._sum(*(cause for cause in self.errors if cause is not Cause.MODES))
+
+    def _sum(self, *causes: Cause) -> float:
+        """What could not be told counts as nothing, and is named in the note; without the time integration nothing
+        is known."""
+        if math.isnan(self.errors.get(Cause.TIME, math.nan)):
+            return math.inf
+        return math.fsum(self.errors[cause] for cause in causes if not math.isnan(self.errors[cause]))
 
     @property
     def digits(self) -> int:
@@ -51,14 +61,26 @@ class CertifiedFigure:
 
     @property
     def text(self) -> str:
-        """The digits that are right, and the error."""
-        if not math.isfinite(self.error) or math.isnan(self.value):
-            return "not predictable" if not math.isnan(self.value) else "-"
-        shown = f"{self.value:.{max(self.digits, 1)}g}" if self.digits else "0"
-        return f"{shown} +- {self.error:.1g}"
+        """The value, as far as its error lets it be told, and the error."""
+        if math.isnan(self.value):
+            return "-"
+        if not math.isfinite(self.error):
+            return NOT_PREDICTABLE if self.note.startswith(NOT_PREDICTABLE) else NOT_KNOWN
+        # one digit more than is right, so that writing it down adds nothing to the error
+        return f"{self.value:.{min(self.digits + 2, MAX_DIGITS)}g} +- {rounded_up(self.error)}"
 
 
 NOT_PREDICTABLE = "not predictable"
+NOT_KNOWN = "not known"
+
+
+def rounded_up(error: float) -> str:
+    """A bound with one digit, not below the error."""
+    if error == 0.0 or not math.isfinite(error):
+        return f"{error:g}"
+    place = 10.0 ** math.floor(math.log10(error))
+    text = f"{math.ceil(error / place * (1.0 - EPS)) * place:.0e}"
+    return text.replace("e-0", "e-").replace("e+0", "e").removesuffix("e0")
 
 
 def _digits(value: float, error: float) -> int:
@@ -104,25 +126,33 @@ def certified(request: FigureRequest, sources: Sources, horizon: float) -> Certi
     if math.isnan(value):
         return CertifiedFigure(request.label, value, request.unit, {}, "the run does not reach it")
     differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request, value)
+    absent = [run.shadow.label for run in sources.runs if _is_absent(run, differ)]
+    if absent:
+        why = f"{NOT_PREDICTABLE}: there is none with {', '.join(absent)}"
+        return CertifiedFigure(request.label, value, request.unit, {Cause.TIME: math.nan}, why)
     rate = _rate(request, sources) if request.is_at_instant else 0.0
-    size = 0.0 if request.how in COUNTS else value  # a number of events is not rounded
-    found = CertifiedFigure(request.label, value, request.unit, errors_of(differ, size, rate, sources))
+    errors = errors_of(differ, value, rate, sources)
+    if request.how in COUNTS:  # a number of events is not rounded
+        errors[Cause.ROUNDING] = 0.0
+    found = CertifiedFigure(request.label, value, request.unit, errors)
     return replace(found, note=_note(request, found, sources, horizon))
 
 
 def _note(request: FigureRequest, found: CertifiedFigure, sources: Sources, horizon: float) -> str:
     """Whether runs that have separated leave anything of a figure: conserved ones stay known."""
     plain = sources.plain
+    missing = [cause.value for cause, error in found.errors.items() if math.isnan(error)]
+    unsaid = f"not counted: {', '.join(missing)}" if missing else ""
     if not math.isfinite(horizon):
-        return ""
+        return unsaid
     scale = abs(found.value)
     if request.column:
         scale = max(scale, float(np.ptp(plain[request.column])))
     if found.model_error <= LOST * scale:
-        return ""
+        return unsaid
     if request.instant(plain) >= horizon:
         return f"{NOT_PREDICTABLE} from {horizon:.4g} s on"
-    return f"{NOT_PREDICTABLE}: it depends on the motion after {horizon:.4g} s" if plain.t[-1] > horizon else ""
+    return f"{NOT_PREDICTABLE}: it depends on the motion after {horizon:.4g} s" if plain.t[-1] > horizon else unsaid
 
 
 def errors_of(differ: Callable[[Result], float], value: float, rate: float, sources: Sources) -> dict[Cause, float]:
@@ -136,7 +166,7 @@ def errors_of(differ: Callable[[Result], float], value: float, rate: float, sour
     }
     if sources.usable(Cause.STICK):
         found[Cause.STICK] = SAFETY * _largest(differ, sources.usable(Cause.STICK))
-    if sources.before:
+    if sources.plain.model.has_modes:
         found[Cause.MODES] = truncation_factor(sources) * _largest(differ, sources.usable(Cause.MODES))
     return found
 
@@ -152,8 +182,20 @@ def _largest(differ: Callable[[Result], float], runs: Sequence[Result]) -> float
     return max(found, default=math.nan)
 
 
+def _is_absent(run: ShadowRun, differ: Callable[[Result], float]) -> bool:
+    """Whether a run that should have the same figures lacks one: then no error can be stated."""
+    is_same = run.shadow.cause in (Cause.TIME, Cause.FORMULATION)
+    return is_same and run.is_usable and run.result is not None and math.isnan(differ(run.result))
+
+
 def _of_run(request: FigureRequest, value: float) -> Callable[[Result], float]:
-    return lambda other: abs(request.value(other) - value)
+    def differ(other: Result) -> float:
+        try:
+            return abs(request.value(other) - value)
+        except ModelError:  # a user's function, which took the plain run: this one has no such figure
+            return math.nan
+
+    return differ
 
 
 def _at_instant(request: FigureRequest, sources: Sources) -> Callable[[Result], float]:

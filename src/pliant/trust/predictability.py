@@ -42,7 +42,7 @@ class Growth:
             f"(a factor of {self.factor:.1e} in all)"
         )
         if math.isfinite(self.horizon):
-            text += f"; from {self.horizon:.4g} s on figures of this run are not predictable"
+            text += f"; from {self.horizon:.4g} s on the motion of this run is not predictable"
         return (
             text
             + f"; with double precision and the tightest tolerances not from about {self.horizon_of_doubles:.3g} s on"

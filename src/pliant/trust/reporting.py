@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.report_types import Finding, Lines
+from pliant.trust.estimate import rounded_up
 from pliant.trust.shadows import Cause
 
 if TYPE_CHECKING:
@@ -46,15 +47,11 @@ def figure_rows(certificate: Certificate) -> list[tuple[str, ...]]:
 
 def trusted_text(figure: CertifiedFigure) -> str:
     """Only the digits that are right."""
-    if math.isnan(figure.value):
-        return "-"
-    if not math.isfinite(figure.error):
-        return "not predictable"
-    return f"{figure.value:.{max(1, figure.digits)}g}" if figure.digits else f"0 (+- {figure.error:.0e})"
+    return f"{figure.value:.{figure.digits}g}" if figure.digits and math.isfinite(figure.value) else figure.text
 
 
 def number(value: float) -> str:
-    return "" if math.isnan(value) else "inf" if math.isinf(value) else "0" if value == 0.0 else f"{value:.0e}"
+    return "" if math.isnan(value) else rounded_up(value)
 
 
 def summary(certificate: Certificate) -> dict[str, Any]:

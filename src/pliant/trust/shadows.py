@@ -4,8 +4,9 @@ of shapes. What changes in a figure then is an estimate of its error."""
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.callbacks import Progress
 from pliant.engine.prepared import prepare
 from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.engine.threads import thread_count
@@ -30,7 +32,7 @@ from pliant.trust.changed_models import shapes_before, with_more_modes, with_sti
 
 Array = NDArray[np.float64]
 CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
-TIGHTER = 1e-2  # factor on rtol and atol
+TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
 MIN_RTOL = 1e-13  # below, rounding is all
 FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
@@ -39,6 +41,7 @@ LINEAR_COST = 1.5  # of another formulation, in plain runs
 MORE_SHAPES = (2, 1)  # symmetric motion may not feel one more; where two do not fit, one
 SPARE = 2.0  # steps that a run of the same integrator may have more than expected
 MIN_STEPS = 1000  # that every run may have
+LOOK_SECONDS = 0.1  # how often the thread that looks on tells how far they are
 COUNTERPART_COST = 2.0  # in plain runs: not known before
 
 
@@ -74,6 +77,7 @@ class ShadowRun:
     shadow: Shadow
     result: Result | None
     reason: str = ""  # where it has no result, or one that failed
+    instead_of: str = ""  # label of the run that failed before it
 
     @property
     def is_usable(self) -> bool:
@@ -123,42 +127,51 @@ def make_plan(plain: Result, options: dict[str, Any], budget: float) -> Plan:
 
 
 def make_runs(
-    shadows: Sequence[Shadow], threads: int | None = None, progress: Callable[[int, int], None] | None = None
+    shadows: Sequence[Shadow], threads: int | None = None, told: Callable[[float], None] = lambda done: None
 ) -> tuple[ShadowRun, ...]:
-    """All of them, in threads (one after the other where controllers are Python functions)."""
+    """All of them, in threads (one after the other where controllers are Python functions). told: how much is done, in
+    plain runs."""
+    count = thread_count(threads)
     for shadow in shadows:  # kernels are compiled, or loaded, here and once
         prepare(shadow.model, shadow.options["formulation"])
-    count = 1 if any(shadow.model.calls_python for shadow in shadows) else thread_count(threads)
-    if progress is not None:
-        progress(0, len(shadows))
-    if count == 1 or len(shadows) < 2:
-        found = []
-        for shadow in shadows:
-            found.append(_made(shadow))
-            if progress is not None:
-                progress(len(found), len(shadows))
-        return tuple(found)
+    if any(shadow.model.calls_python for shadow in shadows):
+        count = 1
+    parts, stop = np.zeros(len(shadows)), threading.Event()
+
+    def watch(k: int) -> Progress:
+        def heard(t: float, t_end: float) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt  # it reaches the thread that looks on only, and is passed on
+            parts[k] = t / t_end
+
+        return heard
+
     # the longest first, so that none is left alone at the end
     order = sorted(range(len(shadows)), key=lambda k: -shadows[k].cost)
+    costs = np.array([shadow.cost for shadow in shadows])
     with ThreadPoolExecutor(count) as pool:
-        futures = {k: pool.submit(_made, shadows[k]) for k in order}
-        for done, k in enumerate(order):
-            futures[k].result()
-            if progress is not None:
-                progress(done + 1, len(shadows))
+        futures = {k: pool.submit(_made, shadows[k], watch(k)) for k in order}
+        try:
+            while wait(futures.values(), LOOK_SECONDS).not_done:
+                told(float(parts @ costs))
+            told(float(np.sum(costs)))
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return tuple(futures[k].result() for k in range(len(shadows)))
 
 
-def _made(shadow: Shadow) -> ShadowRun:
+def _made(shadow: Shadow, progress: Progress) -> ShadowRun:
     # what is off is off, whatever the model says of its runs
     options = {name: OFF if value is None and name in CAN_BE_OFF else value for name, value in shadow.options.items()}
     options |= {} if shadow.max_steps is None else {"max_steps": shadow.max_steps}
     try:
-        result = run_model(shadow.model, None, shadow.v0, None, None, options)
+        result = run_model(shadow.model, None, shadow.v0, None, progress, options)
     except PliantError as error:
         return ShadowRun(shadow, None, str(error))
-    if not result.is_ok and shadow.otherwise is not None:
-        return _made(shadow.otherwise)
+    if result.status == "failed" and shadow.otherwise is not None:
+        return replace(_made(shadow.otherwise, progress), instead_of=shadow.label)
     return ShadowRun(shadow, result, "" if result.is_ok else result.reason)
 
 
@@ -182,10 +195,13 @@ def _tighter(plain: Result, options: dict[str, Any]) -> Shadow:
         return Shadow(label, Cause.TIME, plain.model, options | changed, 2.0)
     factor = max(TIGHTER, MIN_RTOL / options["rtol"])
     if factor >= 1.0:  # rounding is all that can be seen: longer steps tell of it, too
-        factor = 10.0
+        factor = LOOSER
     changed = {"rtol": factor * options["rtol"], "atol": factor * options["atol"]}
     cost = max(1.0, factor ** (-1.0 / _slowest(plain).order))
-    return Shadow(f"rtol {changed['rtol']:.0e}", Cause.TIME, plain.model, options | changed, cost)
+    # where shorter steps are too many, longer ones always fit: their error is larger, and so is the bound
+    longer = {"rtol": LOOSER * options["rtol"], "atol": LOOSER * options["atol"]}
+    looser = Shadow(f"rtol {longer['rtol']:.0e}", Cause.TIME, plain.model, options | longer, 1.0)
+    return Shadow(f"rtol {changed['rtol']:.0e}", Cause.TIME, plain.model, options | changed, cost, otherwise=looser)
 
 
 def _slowest(plain: Result) -> Integrator:
@@ -234,7 +250,12 @@ def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
     linear = [one for one in others if "n^3" not in one.cost]
     other = linear[0] if linear and n_v > MAX_MATRIX else others[0]
     cost = LINEAR_COST if other in linear else LINEAR_COST + n_v / MAX_MATRIX
-    return Shadow(f"formulation {other.name}", Cause.FORMULATION, model, options | {"formulation": other}, cost)
+    changed: dict[str, Any] = {"formulation": other}
+    label, closure = f"formulation {other.name}", options["closure"]
+    if closure is not None and not closure.keeps_closed:  # virtual springs: what they give way is an error, too
+        changed["closure"] = find_method("closure", "auto")
+        label += ", loops closed"
+    return Shadow(label, Cause.FORMULATION, model, options | changed, cost)
 
 
 def _neighbour(plain: Result, options: dict[str, Any]) -> Shadow:

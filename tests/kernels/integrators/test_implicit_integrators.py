@@ -358,10 +358,13 @@ def damped_hinge():
 
 
 @pytest.mark.parametrize("build", [lambda: stiff_model(stiff12()), damped_hinge, resting_ball])
-def test_auto_goes_on_with_radau_where_it_is_stiff(build):
-    found, explicit = simulate(build(), 2.0), simulate(build(), 2.0, integrator="dop853")
-    assert [name for _, name in found.integrators] == ["dop853", "radau"]
-    assert found.settings["integrator"].startswith("dop853, radau from ")
+@pytest.mark.parametrize(("formulation", "second"), [("auto", "ark5"), ("gibbs_appell", "radau")])
+def test_auto_goes_on_with_a_method_for_stiff_equations(build, formulation, second):
+    """radau where the formulation does not take stiff forces into M."""
+    found = simulate(build(), 2.0, formulation=formulation)
+    explicit = simulate(build(), 2.0, integrator="dop853")
+    assert [name for _, name in found.integrators][:2] == ["dop853", second]
+    assert found.settings["integrator"].startswith(f"dop853, {second} from ")
     assert found.stats["evaluations"] < 0.2 * explicit.stats["evaluations"]
     assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-7
     t = found.integrators[1][0]
@@ -370,7 +373,7 @@ def test_auto_goes_on_with_radau_where_it_is_stiff(build):
     assert np.allclose(found.at(np.nextafter(t, 0.0))[0], found.at(t)[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["falling-chain", "bouncing-ball", "two-link-arm", "space-robot", "ground-space"])
+@pytest.mark.parametrize("name", ["two-link-arm", "space-robot", "ground-space"])
 def test_auto_stays_with_dop853_on_ordinary_cases(name):
     case = all_cases()[name]
     found = simulate(case.build(case.resolve({})), **dict(case.run))
@@ -378,12 +381,13 @@ def test_auto_stays_with_dop853_on_ordinary_cases(name):
     assert found.settings["integrator"] == "dop853"
 
 
-def test_auto_goes_back_where_radau_does_not_pay(monkeypatch):
-    """Few stiff steps are enough here: the beams ring after an impact, which is no work for an implicit method."""
+def test_auto_goes_back_where_another_method_does_not_pay():
+    """The beams ring after an impact, which is no work for a method that steps over it."""
     case = all_cases()["falling-chain"]
-    monkeypatch.setattr(run_module, "STIFF_STEPS", 15)
     found = simulate(case.build(case.resolve({})), **dict(case.run))
-    assert [name for _, name in found.integrators] == ["dop853", "radau", "dop853"]
+    names = [name for _, name in found.integrators]
+    assert names[:2] == ["dop853", "ark5"]
+    assert names[-1] == "dop853"
     expected = json.loads((DATA / "falling_chain.json").read_text())["starts"]["ss-ss-ss"]
     early = sorted(t for _, t in expected if t < 0.53)
     assert np.allclose(np.sort(found.contacts.t_start)[: len(early)], early, rtol=0, atol=1e-8)

@@ -76,3 +76,17 @@ def mean_rotated(rotation, u):
         first, second = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
     across = cross(rotation, u)
     return add(u, add(scale(first, across), scale(second, cross(rotation, across))))
+
+
+@kernel
+def quaternion_change(q, i, other):
+    """The angular velocity, child axes, that leads from q[i:i+4] to the other one in unit time, to first order: twice
+    the vector part of conjugate(q) (other - q) over |q|^2."""
+    x, y, z, w = q[i], q[i + 1], q[i + 2], q[i + 3]
+    a, b, c, d = other[i] - x, other[i + 1] - y, other[i + 2] - z, other[i + 3] - w
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return (
+        s * (w * a - d * x - (y * c - z * b)),
+        s * (w * b - d * y - (z * a - x * c)),
+        s * (w * c - d * z - (x * b - y * a)),
+    )

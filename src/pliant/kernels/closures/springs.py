@@ -5,8 +5,10 @@ V = K/2 |g(c)|^2 of all loops, g by SpringForm, and forces -D rate along the con
 from pliant.kernels._jit import QUERY, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import dot, scale
 from pliant.kernels.closures.constraints import apply_multipliers, measure_loops, multipliers_power
+from pliant.kernels.closures.independent import is_jacobian_current, put_constraint_jacobian
 from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.kinematics.tree import frame_placement, move, place
+from pliant.kernels.tangents import end_row, new_row
 from pliant.system.loop_tables import SpringForm
 from pliant.system.tables import Power
 
@@ -40,6 +42,21 @@ def spring_gradient(system, work, i, k):
 
 
 @routine
+def spring_slope(system, work, i, k):
+    """d^2V/dc^2 over K of constraint k of loop i, the others as they are; of the polar form without its pull."""
+    form, c, loop = work.closure[0].spring_form, work.constraints[k].value, system.loops[i]
+    if form == SpringForm.SQUARED:
+        return 2.0 * square(work, loop) + 4.0 * c * c
+    if form == SpringForm.POLAR:
+        _, p = frame_placement(system, work, loop.second)
+        return dot(p, p) / system.constraints[k].scale ** 2
+    if form == SpringForm.DIFFERENCE:
+        is_followed = i + 1 < len(system.loops) and k - loop.row < system.loops[i + 1].n_rows
+        return 2.0 if is_followed else 1.0
+    return 1.0
+
+
+@routine
 def apply_polar_pull(system, work, i):
     """Of the polar form: the second frame is pulled to the origin as well; the power of that is in the energy."""
     loop = system.loops[i]
@@ -63,6 +80,23 @@ def gather_loop_springs(system, work, t, q, v):
             apply_polar_pull(system, work, i)
     apply_multipliers(system, work, 1.0)
     work.power[Power.LOOP] = power
+    return 0
+
+
+@kernel(STATE)
+def put_loop_tangents(system, work, t, q, v):
+    """The springs as rows of a semi-implicit stage (kernels/tangents.py); loops are measured."""
+    closure = work.closure[0]
+    if not is_jacobian_current(work, q):
+        put_constraint_jacobian(system, work, q)
+    for i in range(len(system.loops)):
+        for k in range(system.loops[i].row, system.loops[i].row + system.loops[i].n_rows):
+            row = new_row(work)
+            if row >= 0:
+                for j in range(len(work.dofs)):
+                    work.compliant_jacobian[row, j] = work.constraint_jacobian[k, j]
+                slope = closure.spring_stiffness * spring_slope(system, work, i, k)
+                end_row(work, row, slope, closure.spring_damping, work.run[0].implicit_step)
     return 0
 
 

@@ -42,3 +42,14 @@ def clamp_margin(contact, phase, d, rate, rate_dot):
         return contact.K * d + contact.c * rate, contact.K * rate + contact.c * rate_dot
     c = damping(contact, phase)
     return 1.0 + c * rate, c * rate_dot
+
+
+@kernel
+def normal_tangents(contact, phase, d, rate):
+    """(dN/dd, dN/dd') of the normal force, neither below 0."""
+    if not phase.is_pushing:
+        return 0.0, 0.0
+    if contact.kind == NormalKind.VISCO:
+        return contact.K, contact.c
+    slope, c = contact.K * abs(d) ** (contact.n - 1.0), damping(contact, phase)
+    return max(contact.n * slope * (1.0 + c * rate), 0.0), max(slope * d * c, 0.0)

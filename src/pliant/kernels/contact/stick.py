@@ -16,8 +16,7 @@ from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
 from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
-from pliant.kernels.kinematics.columns import joint_column, mode_column
-from pliant.kernels.kinematics.planar import planar_column
+from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
@@ -60,38 +59,6 @@ def put_accelerations(system, work, v, vdot, out):
 # --- J, M^-1 J^T, W -----------------------------------------------------------------------------------------------
 
 
-@kernel
-def add_column(J, i, is_planar, j, velocity, x, y):
-    """Velocity j moves the point so: entries of rows i (along x) and i + 1 (along y)."""
-    J[i, j] += dot(x, velocity)
-    if not is_planar:
-        J[i + 1, j] += dot(y, velocity)
-
-
-@routine
-def add_contact_rows(system, work, frame, p, x, y, i):
-    """What velocities do to the place p of the body (the section) of a frame, along x and y."""
-    J, is_planar = work.stick_jacobian, system.world[0].is_planar
-    k, carrier = system.frames[frame].body, system.frames[frame].point
-    while k >= 0:
-        body, b = system.bodies[k], work.bodies[k]
-        if system.world[0].uses_planar:
-            c, s, ax, ay = b.R_WB[0], b.R_WB[3], p[0] - b.p_WB[0], p[1] - b.p_WB[1]
-            for l in range(body.n_v):
-                sx, sy, sw = planar_column(body, b, l)
-                velocity = (c * sx - s * sy - sw * ay, s * sx + c * sy + sw * ax, 0.0)
-                add_column(J, i, is_planar, body.v + l, velocity, x, y)
-        else:
-            if carrier >= 0:
-                for l in range(system.flexes[body.flex].m):
-                    velocity, _ = mode_column(system, work, b, carrier, p, l)
-                    add_column(J, i, is_planar, body.v + body.n_v + l, velocity, x, y)
-            for l in range(body.n_v):
-                velocity, _ = joint_column(body, b, p, l)
-                add_column(J, i, is_planar, body.v + l, velocity, x, y)
-        k, carrier = body.parent, body.point
-
-
 @routine
 def put_jacobian(system, work, n):
     """J of all sticking friction pairs, with their bounds; forces are gathered."""
@@ -105,10 +72,12 @@ def put_jacobian(system, work, n):
             continue
         _, _, _, location = measure(system, work, k)
         x, y, _, _ = plane_axes(system, work, k)
-        add_contact_rows(system, work, contact.frame, location, x, y, i)
-        add_contact_rows(system, work, contact.plane, location, scale(-1.0, x), scale(-1.0, y), i)
+        add_row(system, work, contact.frame, location, x, J[i])
+        add_row(system, work, contact.plane, location, scale(-1.0, x), J[i])
         bound[i] = work.contacts[k].bound
         if not system.world[0].is_planar:
+            add_row(system, work, contact.frame, location, y, J[i + 1])
+            add_row(system, work, contact.plane, location, scale(-1.0, y), J[i + 1])
             bound[i + 1] = bound[i]
     for k in range(len(system.joint_frictions)):
         i, dof = work.joint_frictions[k].unknown, system.dofs[system.joint_frictions[k].dof]

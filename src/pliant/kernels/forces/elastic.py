@@ -4,8 +4,8 @@ from pliant.kernels._jit import kernel
 
 
 @kernel
-def table_force(row, pool, s):
-    """Force and energy by the table; beyond its ends the force goes on with the slope that it has there."""
+def table_values(row, pool, s):
+    """Force, energy and slope by the table; beyond its ends the force goes on with the slope that it has there."""
     knots, last = row.first, row.count - 1
     x = min(max(s, pool[knots]), pool[knots + last])
     low, high = 0, last
@@ -21,12 +21,22 @@ def table_force(row, pool, s):
     force = ((c3 * u + c2) * u + c1) * u + c0
     slope = (3.0 * c3 * u + 2.0 * c2) * u + c1
     energy += (((c3 * u / 4.0 + c2 / 3.0) * u + c1 / 2.0) * u + c0) * u
-    return force + slope * beyond, energy + (force + 0.5 * slope * beyond) * beyond
+    return force + slope * beyond, energy + (force + 0.5 * slope * beyond) * beyond, slope
 
 
 @kernel
 def elastic_force(row, pool, s):
     """f(s) and its energy; row: of a transmission or a spring."""
     if row.count > 0:
-        return table_force(row, pool, s)
+        force, energy, _ = table_values(row, pool, s)
+        return force, energy
     return row.stiffness * s, 0.5 * row.stiffness * s * s
+
+
+@kernel
+def elastic_slope(row, pool, s):
+    """f'(s), not below 0."""
+    if row.count > 0:
+        _, _, slope = table_values(row, pool, s)
+        return max(slope, 0.0)
+    return row.stiffness

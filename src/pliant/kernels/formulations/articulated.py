@@ -24,6 +24,7 @@ from pliant.kernels.algebra.vec3 import (
     vec,
 )
 from pliant.kernels.flexible.sections import accelerate_sections
+from pliant.kernels.formulations.articulated_contacts import put_contact_masses, with_contact_masses
 from pliant.kernels.formulations.articulated_joints import (
     ZERO_MAT,
     ZERO_SYM,
@@ -109,6 +110,7 @@ def sweep_inward(system, work, keeps_all):
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for k in range(len(system.flexes)):
         put_flexible_inertia(system, work, k)
+    has_masses = work.run[0].implicit_step > 0.0 and work.run[0].n_touching > 0 and put_contact_masses(system, work)
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]
@@ -130,7 +132,9 @@ def sweep_inward(system, work, keeps_all):
             A, B, C, pf, pn = body_inertia(body, x)
         else:
             A, B, C, pf, pn = articulated_inertia(scratch)
-        if body.is_leaf and (keeps_all or body.is_prescribed):
+        if has_masses:
+            A, B, C = with_contact_masses(work.contact_inertia[i], A, B, C)
+        if (body.is_leaf or has_masses) and (keeps_all or body.is_prescribed):
             put_articulated_inertia(scratch, A, B, C, pf, pn)
         # (A3)
         pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))

@@ -25,12 +25,6 @@ ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def is_plain_ball(body):
-    """A ball joint without armature: eliminated as a whole."""
-    return body.kind == JointKind.SPHERICAL and not body.has_armature
-
-
-@kernel
 def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
     """(A6): the rotational blocks of Ia vanish exactly. is_ok = False if C is not positive."""
     l = cholesky3(C)
@@ -110,7 +104,7 @@ def eliminate_joint(work, body, x, scratch, A, B, C, pf, pn):
     is_ok = True
     if body.kind == JointKind.REVOLUTE:
         is_ok, A, B, C, pf, pn = eliminate_revolute(work, body, scratch, A, B, C, pf, pn)
-    elif is_plain_ball(body):
+    elif body.is_plain_ball:
         is_ok, A, B, C, pf, pn = eliminate_ball(work, body, scratch, A, B, C, pf, pn)
     else:
         for k in range(body.n_v):
@@ -123,7 +117,7 @@ def eliminate_joint(work, body, x, scratch, A, B, C, pf, pn):
 def solve_joint(body, x, scratch, a, al, vdot):
     """Accelerations of one joint, from those its parent gives it; returned with them."""
     j = body.v
-    if is_plain_ball(body):
+    if body.is_plain_ball:
         # (A10)
         l, t, Y = sym(scratch.ball_l), vec(scratch.ball_t), scratch.ball_Y
         Ya = add(add(scale(a[0], vec(Y)), scale(a[1], vec(Y[3:]))), scale(a[2], vec(Y[6:])))

@@ -14,6 +14,7 @@ from pliant.kernels.flexible.pool import (
     add_modal_bias,
     add_modal_inertia,
     coupling,
+    damping,
     modal_acceleration,
     modal_bias,
     modal_inertia,
@@ -23,6 +24,7 @@ from pliant.kernels.flexible.pool import (
     reduced_bias,
     reduced_coupling,
     section_mode,
+    stiffness,
 )
 
 
@@ -41,6 +43,17 @@ def put_flexible_inertia(system, work, k):
     put(scratch.pn, sub(h_w, vec(x.n)))
     for j in range(f.m):
         add_modal_bias(f, flex, j, -work.dofs[body.v + body.n_v + j].tau)
+    step = work.run[0].implicit_step
+    if step > 0.0:
+        add_tangents(f, system.shapes, flex, step)
+
+
+@routine
+def add_tangents(f, shapes, flex, step):
+    """(A15): stiffness and damping of a semi-implicit stage."""
+    for j in range(f.m):
+        for l in range(j + 1):
+            add_modal_inertia(f, flex, j, l, step * (damping(f, shapes, j, l) + step * stiffness(f, shapes, j, l)))
 
 
 @routine

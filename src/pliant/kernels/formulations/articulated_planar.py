@@ -5,6 +5,7 @@ p = (px, py, n). In the scratch row they are the entries of the spatial blocks t
 Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.formulations.articulated_contacts import put_contact_masses
 from pliant.kernels.formulations.articulated_joints import eliminate_rotor
 from pliant.kernels.kinematics.planar import planar_column
 from pliant.kernels.pivot import invert_pivot
@@ -92,8 +93,15 @@ def prescribed_acceleration(work, body, x):
 
 
 @kernel
+def with_contact_masses(row, I):
+    """(A16), of the components that do not vanish."""
+    return I[0] + row[0], I[1] + row[1], I[2] + row[3], I[3] + row[8], I[4] + row[11], I[5] + row[20]
+
+
+@kernel
 def sweep_inward(system, work):
     """Returns False and names the body if a pivot is not positive."""
+    has_masses = work.run[0].implicit_step > 0.0 and work.run[0].n_touching > 0 and put_contact_masses(system, work)
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]
@@ -105,8 +113,10 @@ def sweep_inward(system, work):
             continue
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
         I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
+        if has_masses:
+            I = with_contact_masses(work.contact_inertia[i], I)
         if body.is_prescribed:
-            if body.is_leaf:
+            if body.is_leaf or has_masses:
                 put_articulated_inertia(scratch, I, p)
             ax, ay, al = prescribed_acceleration(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al

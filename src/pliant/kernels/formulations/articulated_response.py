@@ -8,7 +8,6 @@ from pliant.kernels.algebra.lanes import load, load3, same, store, store3
 from pliant.kernels.algebra.sym3 import lower_solve, sym, upper_solve
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, scale, sub, vec
 from pliant.kernels.flexible.pool import modal_force, modal_inertia, reduced_coupling, section_mode
-from pliant.kernels.formulations.articulated_joints import is_plain_ball
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.planar import planar_column
 
@@ -109,7 +108,7 @@ def section_acceleration(system, work, k, x, a, al):
 def eliminate_joint(body, b, scratch, x, pf, pn):
     """(A4 - A6): t of all velocities of a joint, and p beyond it."""
     j = body.v
-    if is_plain_ball(body):
+    if body.is_plain_ball:
         tau, Y = load3(x, j), scratch.ball_Y
         t = lower_solve(sym(scratch.ball_l), sub(tau, pn))
         store3(x, j, t)
@@ -128,7 +127,7 @@ def eliminate_joint(body, b, scratch, x, pf, pn):
 def solve_joint(body, b, scratch, x, a, al):
     """(A9, A10): accelerations of a joint; those of the body returned."""
     j = body.v
-    if is_plain_ball(body):
+    if body.is_plain_ball:
         Y = scratch.ball_Y
         Ya = add(add(scale(a[0], vec(Y)), scale(a[1], vec(Y[3:]))), scale(a[2], vec(Y[6:])))
         u3 = sub(upper_solve(sym(scratch.ball_l), sub(load3(x, j), Ya)), al)

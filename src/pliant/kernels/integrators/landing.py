@@ -7,7 +7,7 @@ from pliant.kernels.algebra.finite import ULP
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import NONE, are_near, find_event
 from pliant.kernels.integrators.events import GDOT, G
-from pliant.kernels.integrators.step_control import min_step, shorter_step
+from pliant.kernels.integrators.step_control import is_explicit, min_step, shorter_step
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -122,10 +122,10 @@ def leaves_zero(system, work, memory):
 
 
 @routine
-def can_shift(stepping, calls, made, h):
+def can_shift(work, memory, made, h):
     """Whether the end of a step made is so near to that of a step of length h that it need not be made anew; not where
-    a stepper remembers its steps, or something is done at their ends."""
-    return stepping.n_stages > 0 and calls.end_step == 0 and abs(h - made) <= SHIFT * made
+    a stepper remembers its steps or has implicit stages, or something is done at their ends."""
+    return is_explicit(memory) and work.calls[0].end_step == 0 and abs(h - made) <= SHIFT * made
 
 
 @routine
@@ -161,7 +161,7 @@ def land(system, work, memory, theta):
             h = min(RESOLUTION * max(abs(stepping.t), longest), longest)
         if stepping.stop == 1:
             return INTERRUPTED
-        if made > 0.0 and can_shift(stepping, work.calls[0], made, h):
+        if made > 0.0 and can_shift(work, memory, made, h):
             status = shift_end(system, work, memory, made, h)
         else:
             status, _ = make_step(system, work, memory, h)

@@ -8,7 +8,7 @@ import math
 from pliant.kernels._jit import DERIVATIVE, SWITCH, routine
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.records import record_phase
-from pliant.kernels.integrators.step_control import next_stop, weighted_norm
+from pliant.kernels.integrators.step_control import is_explicit, next_stop, weighted_norm
 from pliant.system.memory import FORGET_JACOBIAN, FORGET_STEPS, MIN_ERROR_OLD
 from pliant.system.status import Status
 
@@ -150,7 +150,7 @@ def restart(system, work, memory):
     guess = starting_step(system, work, memory, slope)
     h = guess if stepping.h <= 0.0 else max(guess, min(stepping.h, JUMP_FACTOR * guess))
     # explicit stages only: implicit ones need not follow what is fast, and loops are not closed in a state far away
-    is_probed = stepping.n_steps > 0 and stepping.n_stages > 0 and work.calls[0].end_step == 0 and slope > MIN_NORM
+    is_probed = stepping.n_steps > 0 and is_explicit(memory) and work.calls[0].end_step == 0 and slope > MIN_NORM
     stepping.h = probed_step(system, work, memory, slope, h) if is_probed else h
     stepping.was_switched = 0
     return OK

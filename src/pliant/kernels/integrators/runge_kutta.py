@@ -84,6 +84,18 @@ def steepness(atol, f, g, y, x):
 
 
 @kernel
+def hermite(memory, h):
+    """r0 .. r3: the cubic through y, f, y_new, f_new."""
+    r = memory.dense
+    for i in range(memory.y.shape[0]):
+        change = memory.y_new[i] - memory.y[i]
+        r[0, i] = memory.y[i]
+        r[1, i] = change
+        r[2, i] = h * memory.f[i] - change
+        r[3, i] = change - h * memory.f_new[i] - r[2, i]
+
+
+@kernel
 def cubic(r, x):
     """x = the cubic at THETA."""
     for i in range(x.shape[0]):
@@ -135,12 +147,7 @@ def interpolate(system, work, memory, t, h):
     """Dense output of the step just made: r0 .. r3 are the cubic through y, f, y_new, f_new."""
     stepping = memory.stepping[0]
     r = memory.dense
-    for i in range(memory.y.shape[0]):
-        change = memory.y_new[i] - memory.y[i]
-        r[0, i] = memory.y[i]
-        r[1, i] = change
-        r[2, i] = h * memory.f[i] - change
-        r[3, i] = change - h * memory.f_new[i] - r[2, i]
+    hermite(memory, h)
     n_all = memory.A.shape[0]
     is_bootstrapped = memory.D.shape[0] == 0
     first = stepping.n_stages + 1

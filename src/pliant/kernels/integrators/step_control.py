@@ -17,7 +17,6 @@ MIN_STEP_ULPS = 16.0  # of t
 TINY_STEP = 1e-300  # [s] at t = 0
 FIXED_STRETCH, STRETCH = 1.0 + 1e-6, 1.01  # of a step that would leave a tiny one before a stop
 DEAD_POINT_MARGIN = 0.3  # of a step: too near to a dead point to end there
-STABILITY_BOUND = 6.1  # h times the largest eigenvalue at which DOP853 ceases to be stable
 MILD_STEPS = 6  # in a row below that bound that make those at it forgotten
 STALL_STEPS = 1000  # over which progress is measured
 MIN_PROGRESS = 1e-8  # of t, over so many steps
@@ -32,6 +31,12 @@ def weighted_norm(x, y, atol, rtol):
             norm = max(norm, abs(x[i]) / (atol[i] + rtol * abs(y[i])))
         total += zero_or_nan(x[i])
     return norm + total
+
+
+@routine
+def is_explicit(memory):
+    """Whether steps are those of an explicit Runge-Kutta method: stages, with one square table of coefficients."""
+    return memory.stepping[0].n_stages > 0 and memory.A.shape[0] == memory.A.shape[1]
 
 
 @routine
@@ -105,8 +110,8 @@ def control(stepping, h, wanted):
 
 @routine
 def count_stiff_steps(stepping):
-    """Count the steps whose length stability decides (IV.2)."""
-    if stepping.stiffness > STABILITY_BOUND:
+    """Count the steps whose length stability may decide (IV.2)."""
+    if stepping.stiffness > stepping.watched_stiffness:
         stepping.n_stiff += 1
         stepping.n_mild = 0
     else:

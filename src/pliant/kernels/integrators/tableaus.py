@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.kernels.integrators import adams_table
+from pliant.kernels.integrators import adams_table, ark_table
 from pliant.system.newton import N_SECOND_ORDER_ROWS
 
 Array = NDArray[np.float64]
@@ -384,6 +384,55 @@ _SECOND_ORDER = [
     for name, order in SECOND_ORDER.items()
 ]
 
+# --- semi-implicit methods: an explicit and an implicit tableau with common nodes and weights -----------------------
+
+
+def _additive(
+    name: str,
+    order: int,
+    AE: Sequence[Sparse],
+    AI: Sequence[Sparse],
+    hat: Sparse,
+    D: Sequence[Sparse],
+    dense_order: int,
+) -> Tableau:
+    """A: both tableaus; one more stage is the derivative at the end."""
+    s = len(AE)
+    explicit, implicit, embedded = _matrix(AE, s + 1), _matrix(AI, s + 1), _matrix([hat], s + 1)
+    nodes, weights = explicit.sum(axis=1), implicit[-1]
+    d = _matrix(D, s + 1)
+    checks = {
+        "the first is explicit": not np.triu(explicit).any() and not np.triu(implicit, 1).any(),
+        "nodes are common": np.allclose(implicit.sum(axis=1), nodes, rtol=0.0, atol=1e-14),
+        "weights sum to one": abs(weights.sum() - 1.0) < 1e-14 and abs(embedded.sum() - 1.0) < 1e-14,
+        "one diagonal": not implicit[0].any() and len(set(np.diag(implicit)[1:])) == 1,
+        "dense weights sum to zero": np.allclose(d.sum(axis=1), 0.0, atol=1e-14),
+    }
+    for what, holds in checks.items():
+        if not holds:
+            raise ValueError(f"tableau {name}: {what}: does not hold")
+    return Tableau(
+        name=name,
+        order=order,
+        dense_order=dense_order,
+        n_stages=s,
+        A=np.vstack([explicit, implicit]),
+        c=np.append(nodes, 1.0),
+        E=weights - embedded,
+        D=d,
+        n_terms=4 + len(D),
+        error_uses_end=False,
+        alpha=1.0 / order,
+        beta=0.0,
+        shrink=0.2,
+        growth=6.0,
+        is_adaptive=True,
+    )
+
+
+ARK4 = _additive("ark4", 4, ark_table.ARK4_E, ark_table.ARK4_I, ark_table.ARK4_HAT, (), 3)
+ARK5 = _additive("ark5", 5, ark_table.ARK5_E, ark_table.ARK5_I, ark_table.ARK5_HAT, (ark_table.ARK5_DENSE,), 4)
+
 # --- a method with a past: its tables are room for it; it begins with order 1 ---------------------------------------
 
 ADAMS = Tableau(
@@ -401,7 +450,7 @@ ADAMS = Tableau(
     is_adaptive=True,
 )
 
-TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, *_SECOND_ORDER)}
+TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, ARK4, ARK5, *_SECOND_ORDER)}
 
 
 def with_order(name: str, highest: int | None) -> Tableau:

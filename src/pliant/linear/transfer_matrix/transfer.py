@@ -19,7 +19,7 @@ from pliant.linear.transfer_matrix.natural import count_below
 from pliant.linear.transfer_matrix.ports import Reading, Solution, find_inputs, find_outputs
 from pliant.linear.transfer_matrix.reporting import COLUMNS, findings, summary, table
 from pliant.linear.transfer_matrix.response import FrequencyResponse
-from pliant.linear.transfer_matrix.riccati import EPS, Loads, solve
+from pliant.linear.transfer_matrix.riccati import Loads, solve
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.results.recording import Recording
@@ -30,8 +30,9 @@ Complexes = NDArray[np.complex128]
 COUNT = 10  # modes, unless said otherwise
 BODE_POINTS = 2000
 MAX_VALUES = 20_000_000  # of one response: 320 MB
-SAME = 8.0 * EPS  # relative: frequencies this close are one
-UNSURE = 1e-3  # relative, by which a response changes between two such
+NEAR = 1e-12  # relative, of a natural frequency that may be the one asked for: wide enough for counts to tell
+ROUNDING = 1e-13  # relative, of natural frequencies of continuous beams (6e-14 was found)
+UNSURE = 0.1  # relative: a response that changes by more within this rounding is not known
 MAX_FILMS = 8  # modes on the page that move
 
 
@@ -99,12 +100,11 @@ class Transfer(FreeMotions):
         tell. What is found there is rounding divided by rounding."""
         if chain.has_damping:
             return
-        sides = [w * (1.0 + side * SAME) for side in (1.0, -1.0)]
-        above, below = (count_below(lambda _: chain, side**2) for side in sides)
+        above, below = (count_below(lambda _: chain, (w * (1.0 + side)) ** 2) for side in (NEAR, -NEAR))
         at = np.flatnonzero((above != below) & (w > 0.0))
         if not len(at):
             return
-        up, down = (self._values(chain, side[at], loads, readings) for side in sides)
+        up, down = (self._values(chain, w[at] * (1.0 + side), loads, readings) for side in (ROUNDING, -ROUNDING))
         is_poor = ~(np.abs(up - down) <= UNSURE * np.max(np.abs(up), axis=(1, 2), keepdims=True))
         if np.any(is_poor):
             raise ModelError(self._singular(w[at[np.any(is_poor, axis=(1, 2))]]))

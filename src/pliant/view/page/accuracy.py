@@ -12,12 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant import __version__
-from pliant.diagnostics import JUDGED, WARNING, WRONG
+from pliant.diagnostics import JUDGED, WARNING, WRONG, Diagnostic
 from pliant.results.recording import Recording
 from pliant.view.page.html import seconds, section, table, with_unit
 from pliant.view.svg import power_of_ten
 
 MAX_SETTINGS = 12  # shown at once
+FAR = 0.05  # of a restitution from the one asked for
 AUDIT = {
     "energy_residual": (
         "Energy that appeared or vanished without a work to explain it, relative to the energy that moved. "
@@ -93,8 +94,8 @@ class SettingInfo(Protocol):
 
 
 def accuracy_section(result: Recording, settings: Mapping[str, Any], infos: Mapping[str, SettingInfo]) -> str:
-    levels = {found.key: found.level for found in result.diagnostics}
-    audit = [_audit_row(name, value, levels) for name, value in result.audit.items()]
+    found = {each.key: each for each in result.diagnostics}
+    audit = [_audit_row(name, value, found.get(name)) for name, value in result.audit.items()]
     audit += [*_restitution_row(result), *_digits_row(result)]
     stats = [_named(name, value, STATS) for name, value in result.stats.items()]
     options = [_named(name, value, OPTIONS) for name, value in result.settings.items() if value is not None]
@@ -141,18 +142,33 @@ def _restitution_row(result: Recording) -> Iterator[list[str]]:
     asked, delivered = rows["restitution_requested"], rows["restitution_delivered"]
     known = np.isfinite(asked) & np.isfinite(delivered)
     if np.any(known):
-        value = float(np.max(np.abs(delivered[known] - asked[known])))
+        off = np.where(known, np.abs(delivered - asked), 0.0)
+        worst = int(np.argmax(off))
         meaning = (
             "Largest difference between the restitution that a contact delivered and the one asked for: laws keep it "
             "in single, central impacts only."
         )
-        yield ["<code>restitution</code>", with_unit(value, "", 2), "", escape(meaning)]
+        verdict = _verdict("good", "ok")
+        if off[worst] > FAR:
+            verdict = VERDICTS[WARNING]
+            meaning = (
+                f"Asked for {asked[worst]:.3g}, contact {worst + 1} delivered {delivered[worst]:.3g}. {meaning} "
+                'The law "exact" delivers what is asked for.'
+            )
+        yield ["<code>restitution</code>", with_unit(float(off[worst]), "", 2), verdict, escape(meaning)]
 
 
 def _digits_row(result: Recording) -> Iterator[list[str]]:
-    if result.trust is not None:
-        meaning = "The digits that are right were found by other runs: see Which digits are right."
-        yield ["<code>digits</code>", "certified", _verdict("good", "ok"), escape(meaning)]
+    if result.trust is None:
+        return
+    digits, lost = result.trust.digits, result.trust.lost
+    meaning = "Digits that are right, of all figures: found by other runs, see Which digits are right."
+    verdict = _verdict("good", "ok")
+    if lost:
+        verdict = VERDICTS[WARNING]
+        meaning = f"Not predictable, or not known: {lost} of {len(digits)} figures. {meaning}"
+    value = f"{min(digits)} to {max(digits)}" if digits else "no figures"
+    yield ["<code>digits</code>", value, verdict, escape(meaning)]
 
 
 def _verdict(css: str, word: str) -> str:
@@ -162,11 +178,15 @@ def _verdict(css: str, word: str) -> str:
 VERDICTS = {WARNING: _verdict("warn", "warning"), WRONG: _verdict("bad", "wrong")}
 
 
-def _audit_row(name: str, value: float, levels: Mapping[str, str]) -> list[str]:
+def _audit_row(name: str, value: float, found: Diagnostic | None) -> list[str]:
+    """What was found to be wrong is the reason of the verdict, and stands before what the check is about."""
     meaning, unit = AUDIT.get(name, ("", ""))
-    verdict = VERDICTS.get(levels.get(name, ""), _verdict("good", "ok")) if name in JUDGED else ""
-    if name.endswith("_residual") and 0 < value < 1:
+    verdict = _verdict("good", "ok") if name in JUDGED else ""
+    if found is None and name.endswith("_residual") and 0 < value < 1:
         meaning += f" Here: about one part in {power_of_ten(int(np.floor(-np.log10(value))))}."
+    if found is not None:
+        verdict = VERDICTS[found.level]
+        meaning = f"{found.words[:1].upper()}{found.words[1:]}. {meaning}"
     return [f"<code>{escape(name)}</code>", with_unit(float(value), unit, 2), verdict, escape(meaning)]
 
 

@@ -68,7 +68,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
     shapes: dict[str, int] = {}
     shape_list: list[dict[str, Any]] = []
     bodies = []
-    parts = skeleton(model)
+    parts, reached = skeleton(model), places(model)
     for i, (link, own) in enumerate(zip(model.links, solids(model), strict=True)):
         chosen = []
         for solid in own:
@@ -87,7 +87,7 @@ def film(result: Recording, arrays: Arrays, room: int) -> dict[str, Any] | None:
                 "joint_frame": [float(value) for value in link.joint_frame.position],
                 "slides": link.joint.kind in (*SLIDES, "planar") and link.parent >= 0,
                 "solids": chosen,
-                "arms": [place.tolist() for place in places(model, i) if np.any(place[1:])]
+                "arms": [place.tolist() for place in reached[i] if np.any(place[1:])]
                 if isinstance(link.body, Beam)
                 else [],
             }
@@ -227,7 +227,8 @@ def _looked_at(model: Any, R: Array, p: Array, beams: dict[str, tuple[Array, Arr
     still, found = np.array(hung, dtype=float).reshape(-1, 3), []
     for k in np.unique(np.linspace(0, len(p) - 1, LOOKED_AT).astype(int)).tolist():
         points = p[k, body] + np.einsum("nij,nj->ni", R[k, body], own)
-        found.append(np.concatenate([p[k], points, still, *(line[k] for _, line in beams.values())]))
+        every = np.concatenate([p[k], points, still, *(line[k] for _, line in beams.values())])
+        found.append(every if len(every) < MAX_PLACES else _extreme(every))
     return found
 
 
@@ -312,7 +313,7 @@ def _extreme(points: Array) -> Array:
     around = np.sqrt(1 - height**2)
     directions = np.stack([around * np.cos(angle), around * np.sin(angle), height])
     directions = np.concatenate([directions, np.eye(3), -np.eye(3)], axis=1)
-    return np.asarray(points[np.unique(np.argmax(points @ directions, axis=0))])
+    return np.asarray(points[np.unique(np.argmax(directions.T @ points.T, axis=1))])
 
 
 def _with_ground(points: Array, planes: list[dict[str, Any]]) -> Array:

@@ -102,7 +102,7 @@ def write_report(
         "enlarge": enlarge,
         "title": heading,
     }
-    write_whole(Path(path), _whole_page(Path(path), heading, content, data, plotly))
+    write_whole(Path(path), whole_page(Path(path), heading, content, data, plotly))
 
 
 def write_findings(path: str | Path, findings: Sequence[Finding], **contents: Any) -> None:
@@ -137,7 +137,7 @@ def findings_page(
         sections[:1] = [_stage("".join(sections[:1]), True, "stage even")]
     content = [head, *sections, settings_section(given)]
     data = {"runs": runs, "choice": "Show", "charts": book.data(arrays)[0], "arrays": arrays.texts, "title": title}
-    return _whole_page(path, title, content, data, plotly)
+    return whole_page(path, title, content, data, plotly)
 
 
 def _stage(charts: str, has_film: bool, css: str = "stage") -> str:
@@ -165,8 +165,13 @@ def check_shared_script(path: Path) -> None:
         raise ModelError(f"plotly {path}: this file is there, and no plotly.js; name another")
 
 
-def _whole_page(
-    path: Path | None, title: str, content: Sequence[str], data: Mapping[str, Any], plotly: Path | None
+def whole_page(
+    path: Path | None,
+    title: str,
+    content: Sequence[str],
+    data: Mapping[str, Any],
+    plotly: Path | None,
+    scripts: Sequence[str] = SCRIPTS,
 ) -> str:
     """The page with its scripts; where pages share the script of charts and it is missing, it is written."""
     source, script = "'unsafe-inline'", ""
@@ -179,11 +184,11 @@ def _whole_page(
     elif data["charts"]:
         inside = plotly_script().replace("</script", "<\\/script")
         script = f"<script>{inside}</script>\n"
-    return _page(title, "\n".join(part for part in content if part), data, source, script)
+    return _page(title, "\n".join(part for part in content if part), data, source, script, scripts)
 
 
-def _page(title: str, content: str, data: Mapping[str, Any], source: str, plotly: str) -> str:
-    own = "\n".join((PAGE / f"{name}.js").read_text(encoding="ascii") for name in SCRIPTS)
+def _page(title: str, content: str, data: Mapping[str, Any], source: str, plotly: str, scripts: Sequence[str]) -> str:
+    own = "\n".join((PAGE / f"{name}.js").read_text(encoding="ascii") for name in scripts)
     style = stylesheet("colours.css") + (PAGE / "page.css").read_text(encoding="ascii")
     files = "two files, this one and the script of its charts" if plotly.startswith("<script src") else "one file"
     return (

@@ -166,12 +166,12 @@ def _beams(
     posed: Recording, bent: dict[str, tuple[Array, Array]], enlarge: float, is_local: bool
 ) -> dict[int, BentBeam]:
     straight = {} if enlarge == 1 else _enlarged(posed, 0.0) if is_local else posed.stations(enlarge=0.0)
-    beams = {}
+    beams, reached = {}, places(posed.model)
     for i, link in enumerate(posed.model.links):
         if isinstance(link.body, Beam):
             name = link.body.name
             line = straight[name][1][:, [0, -1]] if name in straight else np.zeros((0, 2, 3))
-            arms = tuple(place for place in places(posed.model, i) if np.any(place[1:]))
+            arms = tuple(place for place in reached[i] if np.any(place[1:]))
             beams[i] = bent_beam(link.body, bent[name], line, arms)
     return beams
 

@@ -70,7 +70,7 @@ class End:
 
 def skeleton(model: Any) -> tuple[tuple[Part, ...], ...]:
     """Parts of every link, in the order of model.links."""
-    return tuple(tuple(_parts(model, i)) for i in range(len(model.links)))
+    return tuple(tuple(_parts(model, i, reached)) for i, reached in enumerate(places(model)))
 
 
 def ends(model: Any, most: int = 4) -> tuple[End, ...]:
@@ -95,7 +95,7 @@ def extreme_points(part: Part) -> Array:
     return np.asarray(part.centre + part.radius * np.vstack([np.eye(3), -np.eye(3)]))
 
 
-def _parts(model: Any, i: int) -> Iterator[Part]:
+def _parts(model: Any, i: int, reached: list[Array]) -> Iterator[Part]:
     link = model.links[i]
     body = link.body
     if link.transmission is not None:  # a motor's side has no shape
@@ -105,7 +105,6 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
     if body.visual:
         yield from (Shell(np.array(seen.points, dtype=float), seen.faces) for seen in body.visual if seen.faces)
         return
-    reached = places(model, i)
     if body.shape is not None:
         shape = _shape(body.shape)
         yield shape
@@ -131,15 +130,18 @@ def _parts(model: Any, i: int) -> Iterator[Part]:
         yield Ball(body.centre)
 
 
-def places(model: Any, i: int) -> list[Array]:
-    """Where children sit and frames are named on a link, away from its origin."""
-    name = model.links[i].body.name
-    joint_frames = [link.joint_frame.position for link in model.links if link.parent == i]
-    named = [frame.position for frame in model.frames if frame.body == name]
-    closed = [frame.position for loop in model.loops for frame in loop_frames(model, loop) if frame.body == name]
-    sprung = [frame.position for spring in model.springs for frame in loop_frames(model, spring) if frame.body == name]
-    different = dict.fromkeys(tuple(place) for place in (*joint_frames, *named, *closed, *sprung) if np.any(place))
-    return [np.array(place, dtype=float) for place in different]
+def places(model: Any) -> list[list[Array]]:
+    """Where children sit and frames are named on every link, away from its origin."""
+    found: list[dict[tuple[float, ...], None]] = [{} for _ in model.links]
+    rows = {link.body.name: i for i, link in enumerate(model.links)}
+    pairs = (frame for both in (*model.loops, *model.springs) for frame in loop_frames(model, both))
+    for link in model.links:
+        if link.parent >= 0:
+            found[link.parent].setdefault(tuple(link.joint_frame.position))
+    for frame in (*model.frames, *pairs):
+        if frame.body in rows:
+            found[rows[frame.body]].setdefault(tuple(frame.position))
+    return [[np.array(place, dtype=float) for place in own if any(place)] for own in found]
 
 
 def loop_frames(model: Any, loop: Any) -> tuple[Any, Any]:

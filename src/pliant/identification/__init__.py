@@ -1,0 +1,1 @@
+"""Numbers of a model that are found from measurements, or chosen by an optimiser."""

@@ -1,0 +1,1 @@
+"""Studies: many runs of one robot, with other values of its parameters."""
