@@ -55,7 +55,8 @@ def test_errors_fall_with_the_square_of_the_step(integrator, closure, n, step):
 
 @pytest.mark.parametrize("n", [1, 2, 5, 40])
 def test_errors_of_springs_fall_with_their_stiffness(n):
-    how = {"closure": "springs", "integrator": "generalised_alpha", "step": 5e-4}
+    # of 40 loops errors of longer steps are as large as those of stiff springs, and of the other sign
+    how = {"closure": "springs", "integrator": "generalised_alpha", "step": 5e-4 if n < 40 else 2.5e-4}
     for speed in SPEEDS if n < 40 else SPEEDS[:5]:
         off = [run_four_bars(n, speed, 1.0, closure_stiffness=K, **how)[1] for K in (1e6, 1e7, 1e8)]
         assert off[0] > off[1] > off[2]
