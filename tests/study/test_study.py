@@ -355,7 +355,7 @@ def test_rows_whose_parameters_are_others_are_refused(tmp_path):
 
 BASE = ["sweep", "two-link-arm", "--set", "duration=0.05", "--out", "here"]
 MISTAKES = {
-    "--vary forse=0:1:3 --figures psi1": "--set forse: no key 'forse'; did you mean 'force'?",
+    "--vary forse=0:1:3 --figures psi1": "--vary forse: no key 'forse'; did you mean 'force'?",
     "--vary force=a:b:3 --figures psi1": "--vary force: 'a:b:3' is no range; give LOW:HIGH:COUNT",
     "--vary force=0:1:x --figures psi1": "--vary force: '0:1:x' is no range",
     "--vary force=1:0:3 --figures psi1": "--vary force: '1:0:3' goes from 1 to 0; give the lower end first",

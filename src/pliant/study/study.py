@@ -124,7 +124,10 @@ class Study:
             except PliantError as error:
                 first = first or error
         assert first is not None
-        raise first
+        words = str(first)
+        for each in self.parameters:  # a key that is varied was not given by --set
+            words = words.replace(f"--set {each.name}:", f"--vary {each.name}:")
+        raise type(first)(words) from None
 
     @property
     def definition(self) -> dict[str, Any]:
