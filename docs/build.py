@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import math
 import re
 import sys
 import tempfile
@@ -162,7 +163,9 @@ def radau_steps() -> str:
         model = pliant.load(name)
         steps = [pliant.simulate(model, integrator=method).stats["steps"] for method in ("radau", "dop853")]
         ratios[name] = steps[0] / steps[1]
-    found = ", ".join(f"{ratio:.0f} times as many on `{name}`" for name, ratio in ratios.items())
+    found = ", ".join(
+        f"{math.floor(ratio)} to {math.ceil(ratio)} times as many on `{name}`" for name, ratio in ratios.items()
+    )
     return paragraph(
         f"On motion that is not stiff it needs more steps than `dop853`: {found}, with default tolerances."
     )

@@ -57,8 +57,8 @@ def test_linear_parameters_are_those_of_the_normal_equations_and_so_are_their_er
     assert np.allclose(list(found.values.values()), value, rtol=0.0, atol=1e-4 * np.sqrt(C.diagonal()))
     assert np.allclose(found.covariance, C, rtol=1e-6)  # derivatives to 1e-7: runs at rtol 1e-10 over steps of 1e-3
     assert np.allclose(found.correlation[0, 1], C[0, 1] / math.sqrt(C[0, 0] * C[1, 1]), atol=1e-6)
-    # in a linear problem the sum of squares rises as promised
-    assert np.allclose([one.rises for one in found.estimates.each.values()], 1.0, atol=1e-5)
+    # in a linear problem the sum of squares rises as promised, as far as the minimum is known (1e-4 of the intervals)
+    assert np.allclose([one.rises for one in found.estimates.each.values()], 1.0, atol=4e-4)
     assert found.warnings == ()
 
 

@@ -294,7 +294,7 @@ class Fit:
         given = "given" if s.is_noise_given else "found"
         how = f"{100 * s.confidence:g} % intervals, noise {given}, {s.degrees_of_freedom} degrees of freedom"
         found = f", best of {len(self.minima)} starts" if len(self.minima) > 1 else ""
-        return f"Fit{of}: {how}{found}, {self.n_runs} runs"
+        return f"Fit{of}: {how}{found}"
 
     def __repr__(self) -> str:
         lines = [self._head(), *aligned([COLUMNS, *self.table()]), *aligned([RESIDUAL_COLUMNS, *self.residual_table()])]
