@@ -43,6 +43,7 @@ def test_gymnasium_s_own_check_passes(name):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DeprecationWarning)  # an old matplotlib, which draws, meets a new pyparsing
         # that observations have no bounds is so: speeds have none
         warnings.filterwarnings("ignore", message=".*(minimum|maximum) value is -?infinity.*")
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
