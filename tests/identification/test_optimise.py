@@ -10,7 +10,7 @@ from pliant import Body, Joint, Model, Output, Parameter
 from pliant.errors import AccuracyWarning, ModelError, SimulationError
 
 
-def shot(values):
+def shot(**values):
     """A point mass thrown at 10 m/s under an angle."""
     angle = values["angle"]
     ball = Body("ball", 1.0, inertia=(1.0, 1.0, 1.0))
@@ -62,7 +62,7 @@ def test_figures_by_name_are_those_of_certify():
     assert found.unit == "m"
 
 
-def rastrigin(values):
+def rastrigin(**values):
     """Many minima; the lowest at (0.5, 0.5)."""
     x = np.array(list(values.values())) - 0.5
     return float(10.0 * len(x) + np.sum(x * x - 10.0 * np.cos(2.0 * np.pi * x)))
@@ -125,7 +125,7 @@ def test_optimum_says_itself():
             ),
             "takes no constraints",
         ),
-        (lambda: pliant.optimise(lambda p: "x", {"a": (0.0, 1.0)}), "what the function of the parameters returns"),
+        (lambda: pliant.optimise(lambda a: "x", {"a": (0.0, 1.0)}), "what the function of the parameters returns"),
     ],
 )
 def test_mistake_gets_a_sentence(call, words):

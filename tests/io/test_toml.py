@@ -10,12 +10,13 @@ import pytest
 
 from paths import EXAMPLES
 from pliant.errors import ModelError
-from pliant.io.toml import load_model, save_model, schema
+from pliant.io.toml import load_model, save_model, schema, with_keys
 from pliant.model.bodies import Body
 from pliant.model.joints import JOINT_KINDS, Joint
 from pliant.model.model import Controller, Model
 from pliant.model.signals import SIGNAL_KINDS, Chirp, Constant, Cycloid, Ramp, Sine, Step, Table
 from rich_model import SOLID, rich
+from zoo import ZOO
 
 EXAMPLE = EXAMPLES / "arm.toml"
 
@@ -34,6 +35,11 @@ def write(folder, text, name="arm.toml"):
 
 def test_the_rich_model_has_every_joint_kind():
     assert {joint.kind for joint in rich().joints} == set(JOINT_KINDS)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_model_says_all_of_itself_in_its_tables(name):
+    assert with_keys(ZOO[name], {}) == ZOO[name]
 
 
 def test_round_trip(folder):

@@ -49,7 +49,7 @@ def fit(
     """Find the parameters with which a model does what was measured, with confidence intervals.
 
     model: a Model whose keys the parameters are ("joints.elbow.stiffness"); a case or file, with its settings,
-    parameters and keys; or a function of a dict of parameters that returns a Model, or what was measured by name.
+    parameters and keys; or a function of the parameters that returns a Model, or what was measured by name.
     measured: {"time": t, "elbow": angles, "tip.x": ...} by the names of a result's columns, nan where nothing was
     measured; {"hertz": [2.9, 18.2]} for the lowest natural frequencies (also "frequencies" [rad/s] and
     "damping_ratios"); both together; a pandas table; a CSV file. parameters: name -> (low, high), a start, or a
@@ -59,7 +59,7 @@ def fit(
     the others spread over their bounds by `seed`. options: those of simulate; rtol is 1e-10 unless said."""
     varied = Parameters(parameters)
     given = as_measured(measured)
-    variant = as_variants(model, varied.names)
+    variant = as_variants(model)
     level = as_number(confidence, "confidence", 0.0, 1.0)
     count, seed = as_whole(starts, "starts"), as_whole(seed, "seed", 0)
     as_choice(method, METHODS, "method")

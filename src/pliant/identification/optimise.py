@@ -226,13 +226,13 @@ def optimise(
 ) -> Optimum:
     """Find the parameters with which a figure of a run is least (maximise: largest).
 
-    model: as for fit, or a function of a dict of parameters that returns the number itself; then figure is left out.
+    model: as for fit, or a function of the parameters that returns the number itself; then figure is left out.
     parameters: name -> (low, high), a start, or a Parameter. figure: "tip.x" (at the end), "tip.x@0.5",
     "max(tip.x)", or a function of a Result. constraints: other figures -> (low, high), None for none on that side.
     method: "auto" is "nelder-mead", or "cobyla" with constraints; "slsqp" for smooth figures, "global" over all bounds.
     options: those of simulate."""
     varied = Parameters(parameters)
-    variant = as_variants(model, varied.names)
+    variant = as_variants(model)
     is_largest = as_flag(maximise, "maximise")
     count, seed = as_whole(max_runs, "max_runs"), as_whole(seed, "seed", 0)
     chosen = as_choice(method, METHODS, "method")

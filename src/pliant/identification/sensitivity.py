@@ -80,7 +80,7 @@ def sensitivity(
     told from the spread of the extrapolations. Where events change between the neighbouring runs, there is no
     derivative, and a warning says so."""
     varied, at = Parameters(parameters), np.sort(as_time_list(times))
-    variant = as_variants(model, varied.names)
+    variant = as_variants(model)
     asked = as_measured({"time": at, **{name: np.zeros(len(at)) for name in as_names(columns, "columns")}})
     u = np.zeros(len(varied))
     first = variant(varied.values(u))

@@ -19,7 +19,7 @@ from pliant.errors import ModelError
 from pliant.files import as_path, write_whole
 from pliant.io.controller_file import resolved, source_of
 from pliant.io.merging import merged
-from pliant.io.parameters import FILE_KEYS, REFERENCE, filled
+from pliant.io.parameters import FILE_KEYS, REFERENCE, assign, filled
 from pliant.io.parameters import KEY as PARAMETERS_KEY
 from pliant.io.plain_file import read_plain
 from pliant.model import (
@@ -90,6 +90,14 @@ def checked_model(path: Path, data: dict[str, Any], trust: bool = False) -> Mode
     loaded = described_model(path, data)
     ready = tuple(resolved(controller, path, trust) for controller in loaded.controllers)
     return dataclasses.replace(loaded, controllers=ready) if ready else loaded
+
+
+def with_keys(model: Model, values: Mapping[str, Any]) -> Model:
+    """A model with other values under keys of its file, as "joints.elbow.stiffness"."""
+    place, tables = Path(model.name), model_tables(model)
+    for key, value in values.items():
+        assign(place, tables, key, value)
+    return checked_model(place, tables)
 
 
 def described_model(path: Path, data: dict[str, Any]) -> Model:

@@ -18,8 +18,7 @@ from pliant.engine.callbacks import guarded
 from pliant.errors import ModelError
 from pliant.files import as_path
 from pliant.io.controller_file import label_of
-from pliant.io.parameters import assign
-from pliant.io.toml import checked_model, model_tables
+from pliant.io.toml import model_tables, with_keys
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
@@ -121,12 +120,7 @@ class ModelBase:
         begun = {key: value for key, value in given.items() if is_start(key)}
         options = {key: RUN_SETTINGS[key].parse(key, value) for key, value in given.items() if key in RUN_SETTINGS}
         keys = {key: value for key, value in given.items() if key not in begun and key not in options}
-        model, place = self.model, Path(self.model.name)
-        if keys:
-            tables = model_tables(model)
-            for key, value in keys.items():
-                assign(place, tables, key, value)
-            model = checked_model(place, tables)
+        model = with_keys(self.model, keys) if keys else self.model
         options = with_values(model, options)
         check_options(model, **options)
         return RowRun(model, options, chosen_start(model, begun))
