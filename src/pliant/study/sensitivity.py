@@ -98,7 +98,7 @@ def _saltelli(figure: str, names: tuple[str, ...], values: Array, runs: StudyRun
     points = np.arange(len(design))
     # SobolResult.bootstrap would do, but takes no seed
     spread = bootstrap(
-        (points,), indices, vectorized=False, n_resamples=RESAMPLES, confidence_level=CONFIDENCE,
+        (points,), indices, vectorized=False, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, method="percentile",
         random_state=np.random.default_rng(runs.plan().seed),
     ).confidence_interval  # fmt: skip
     bounds = np.stack([spread.low, spread.high], -1)
