@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.kernels._jit import kernel
 
-place = np.uintp  # an index that is not negative: compiled code need not look whether it counts from the end
+index = np.uintp  # an index that is not negative: compiled code need not look whether it counts from the end
 
 
 @kernel
@@ -30,15 +30,15 @@ def put(a, x):
 @kernel
 def vec_at(a, k):
     """Three numbers of many, from a[k] on."""
-    return (a[place(k)], a[place(k + 1)], a[place(k + 2)])
+    return (a[index(k)], a[index(k + 1)], a[index(k + 2)])
 
 
 @kernel
 def put_at(a, k, x):
     """Store a vector from a[k] on."""
-    a[place(k)] = x[0]
-    a[place(k + 1)] = x[1]
-    a[place(k + 2)] = x[2]
+    a[index(k)] = x[0]
+    a[index(k + 1)] = x[1]
+    a[index(k + 2)] = x[2]
 
 
 @kernel

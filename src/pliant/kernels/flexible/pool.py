@@ -4,7 +4,7 @@
 Symbols and equation numbers: docs/equations.md, section Flexible bodies."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.vec3 import add, add_mat, dot, mat, place, put_at, put_mat, vec_at
+from pliant.kernels.algebra.vec3 import add, add_mat, dot, index, mat, put_at, put_mat, vec_at
 
 # --- constants ----------------------------------------------------------------------------------------------------
 
@@ -12,25 +12,25 @@ from pliant.kernels.algebra.vec3 import add, add_mat, dot, mat, place, put_at, p
 @kernel
 def mass_integral(f, shapes, c):
     """C1_c = int phi_c dm [kg]"""
-    return shapes[place(f.C1 + c)]
+    return shapes[index(f.C1 + c)]
 
 
 @kernel
 def axial_integral(f, shapes, c):
     """X1_c = int x phi_c dm [kg m]"""
-    return shapes[place(f.X1 + c)]
+    return shapes[index(f.X1 + c)]
 
 
 @kernel
 def product_integral(f, shapes, c, k):
     """P_ck = int phi_c phi_k dm [kg]"""
-    return shapes[place(f.P + c * f.M + k)]
+    return shapes[index(f.P + c * f.M + k)]
 
 
 @kernel
 def shortening(f, shapes, r, j, l):
     """Q_r,jl: shortening function r per product of two bending modes [1/m]"""
-    return shapes[place(f.Q + (r * f.n_b + j) * f.n_b + l)]
+    return shapes[index(f.Q + (r * f.n_b + j) * f.n_b + l)]
 
 
 @kernel
@@ -42,37 +42,37 @@ def rotary_coupling(f, shapes, j):
 @kernel
 def rotary_inertia(f, shapes, j, l):
     """Jr2_jl [kg]"""
-    return shapes[place(f.Jr2 + j * f.m + l)]
+    return shapes[index(f.Jr2 + j * f.m + l)]
 
 
 @kernel
 def stiffness(f, shapes, j, l):
     """K_jl [N/m]"""
-    return shapes[place(f.K + j * f.m + l)]
+    return shapes[index(f.K + j * f.m + l)]
 
 
 @kernel
 def damping(f, shapes, j, l):
     """D_jl [N s/m]"""
-    return shapes[place(f.Dm + j * f.m + l)]
+    return shapes[index(f.Dm + j * f.m + l)]
 
 
 @kernel
 def station_slope(f, shapes, k, j):
     """y_j' (z_j') at station k"""
-    return shapes[place(f.slope + k * f.n_b + j)]
+    return shapes[index(f.slope + k * f.n_b + j)]
 
 
 @kernel
 def station_bend(f, shapes, k, j):
     """Curvature of mode j at station k, times sqrt(EI w), w the station's weight in integrals over the length"""
-    return shapes[place(f.bend + k * f.n_b + j)]
+    return shapes[index(f.bend + k * f.n_b + j)]
 
 
 @kernel
 def station_share(f, shapes, r, k):
     """Share of station k in shortening function r [m]"""
-    return shapes[place(f.share + r * f.n_k + k)]
+    return shapes[index(f.share + r * f.n_k + k)]
 
 
 # --- modal state (F1) ---------------------------------------------------------------------------------------------
@@ -81,59 +81,59 @@ def station_share(f, shapes, r, k):
 @kernel
 def modal_coordinate(f, flex, j):
     """d_j"""
-    return flex[place(f.d + j)]
+    return flex[index(f.d + j)]
 
 
 @kernel
 def modal_rate(f, flex, j):
     """e_j = d_j'"""
-    return flex[place(f.e + j)]
+    return flex[index(f.e + j)]
 
 
 @kernel
 def modal_acceleration(f, flex, j):
     """e_j'"""
-    return flex[place(f.edot + j)]
+    return flex[index(f.edot + j)]
 
 
 @kernel
 def put_modal_acceleration(f, flex, j, value):
-    flex[place(f.edot + j)] = value
+    flex[index(f.edot + j)] = value
 
 
 @kernel
 def amplitude(f, flex, c):
     """D_c [m]"""
-    return flex[place(f.D + c)]
+    return flex[index(f.D + c)]
 
 
 @kernel
 def amplitude_rate(f, flex, c):
     """D'_c [m/s]"""
-    return flex[place(f.Dd + c)]
+    return flex[index(f.Dd + c)]
 
 
 @kernel
 def amplitude_acceleration(f, flex, c):
     """D''_c [m/s^2]"""
-    return flex[place(f.Ddd + c)]
+    return flex[index(f.Ddd + c)]
 
 
 @kernel
 def put_amplitude_acceleration(f, flex, c, value):
-    flex[place(f.Ddd + c)] = value
+    flex[index(f.Ddd + c)] = value
 
 
 @kernel
 def amplitude_bias(f, flex, r):
     """b_r: what D''_r has when e' vanishes [m/s^2]"""
-    return flex[place(f.b + r)]
+    return flex[index(f.b + r)]
 
 
 @kernel
 def shortening_slope(f, flex, r, j):
     """(Q_r d)_j: amplitude r falls by this per modal coordinate j"""
-    return flex[place(f.U + r * f.n_b + j)]
+    return flex[index(f.U + r * f.n_b + j)]
 
 
 # --- what components feel, before it is carried to the modes --------------------------------------------------------
@@ -148,13 +148,13 @@ def component_moment(f, flex, c):
 @kernel
 def component_force(f, flex, c):
     """F_c: velocity-dependent force [N] (F10); in boltzmann_hamel e_f . (k_c' + w x k_c) (B18)"""
-    return flex[place(f.F + c)]
+    return flex[index(f.F + c)]
 
 
 @kernel
 def put_component(f, flex, c, moment, force):
     put_at(flex, f.a + 3 * c, moment)
-    flex[place(f.F + c)] = force
+    flex[index(f.F + c)] = force
 
 
 # --- modal blocks of the mass matrix, of the body alone and then of all it carries (F7) -------------------------------
@@ -185,33 +185,33 @@ def add_coupling(f, flex, j, force, moment):
 @kernel
 def modal_inertia(f, flex, j, l):
     """M_dd,jl, l <= j [kg]; once factored: L_jl, its diagonal inverted (A2), or psi of mode j and 1 / D_j (D14)"""
-    return flex[place(f.dd + j * f.m + l)]
+    return flex[index(f.dd + j * f.m + l)]
 
 
 @kernel
 def put_modal_inertia(f, flex, j, l, value):
-    flex[place(f.dd + j * f.m + l)] = value
+    flex[index(f.dd + j * f.m + l)] = value
 
 
 @kernel
 def add_modal_inertia(f, flex, j, l, value):
-    flex[place(f.dd + j * f.m + l)] += value
+    flex[index(f.dd + j * f.m + l)] += value
 
 
 @kernel
 def modal_bias(f, flex, j):
     """Force on mode j while accelerations vanish [N]; in denoc once eliminated: tau^ (D14)"""
-    return flex[place(f.pd + j)]
+    return flex[index(f.pd + j)]
 
 
 @kernel
 def put_modal_bias(f, flex, j, value):
-    flex[place(f.pd + j)] = value
+    flex[index(f.pd + j)] = value
 
 
 @kernel
 def add_modal_bias(f, flex, j, value):
-    flex[place(f.pd + j)] += value
+    flex[index(f.pd + j)] += value
 
 
 # --- 3x4 matrices of the Lagrangian recursion ------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def component_place(f, flex, c):
 @kernel
 def put_component_place(f, flex, c, place, force):
     put_at(flex, f.p + 3 * c, place)
-    flex[place(f.F + c)] = force
+    flex[index(f.F + c)] = force
 
 
 @kernel
@@ -256,12 +256,12 @@ def add_mode_integral(f, flex, j, G, g):
 @kernel
 def stiffening(f, flex, j):
     """Row j of -Kg d [N]"""
-    return flex[place(f.stiffening + j)]
+    return flex[index(f.stiffening + j)]
 
 
 @kernel
 def put_stiffening(f, flex, j, force):
-    flex[place(f.stiffening + j)] = force
+    flex[index(f.stiffening + j)] = force
 
 
 # --- half solves of the articulated recursion (A2) --------------------------------------------------------------------
@@ -277,7 +277,7 @@ def reduced_coupling(f, flex, j):
 @kernel
 def reduced_bias(f, flex, j):
     """y_j, y = L^-1 p_d"""
-    return flex[place(f.y + j)]
+    return flex[index(f.y + j)]
 
 
 @kernel
@@ -285,7 +285,7 @@ def put_reduced(f, flex, j, force, moment, bias):
     at = f.Y + 6 * j
     put_at(flex, at, force)
     put_at(flex, at + 3, moment)
-    flex[place(f.y + j)] = bias
+    flex[index(f.y + j)] = bias
 
 
 # --- sections: point is a POINT row -----------------------------------------------------------------------------------
@@ -294,32 +294,32 @@ def put_reduced(f, flex, j, force, moment, bias):
 @kernel
 def shape_value(point, shapes, j):
     """phi_j at the section"""
-    return shapes[place(point.phi + j)]
+    return shapes[index(point.phi + j)]
 
 
 @kernel
 def shape_angle(point, shapes, j):
     """Angle of the section per modal coordinate j [rad/m]"""
-    return shapes[place(point.theta + j)]
+    return shapes[index(point.theta + j)]
 
 
 @kernel
 def mean_shortening(f, shapes, j, l):
     """int H_jl dm, and int x H_jl dm [kg, kg m]"""
     at = j * f.n_b + l
-    return shapes[place(f.Hm + at)], shapes[place(f.H1 + at)]
+    return shapes[index(f.Hm + at)], shapes[index(f.H1 + at)]
 
 
 @kernel
 def shortening_at(f, point, shapes, j, l):
     """H_jl of the axis up to the section [1/m]"""
-    return shapes[place(point.H + j * f.n_b + l)]
+    return shapes[index(point.H + j * f.n_b + l)]
 
 
 @kernel
 def section_share(point, shapes, k):
     """Share of station k in the shortening up to the section [m]"""
-    return shapes[place(point.share + k)]
+    return shapes[index(point.share + k)]
 
 
 @kernel
