@@ -24,31 +24,14 @@ SETTINGS = {"NUMBA_CPU_NAME": LEVEL, "NUMBA_CPU_FEATURES": "", "PLIANT_JIT": "1"
 
 
 def all_kernels() -> list[tuple[str, Any, Any]]:
-    """Name, numba's dispatcher and contract of every contract kernel there is."""
+    """Name, function and contract of every contract kernel there is."""
     from pliant import kernels
-    from pliant.kernels import _jit, _numba, _ready
+    from pliant.kernels import _jit
 
-    found = []
-    _numba.CACHE_FOLDER = None  # what comes from a cache has no module to link
-    decorate = _jit.kernel
-
-    def noted_kernel(contract: Any) -> Any:
-        decorated = decorate(contract)
-        if not isinstance(contract, _jit.Contract):
-            return decorated
-
-        def noted(function: Any) -> Any:
-            dispatcher = decorated(function)
-            found.append((_ready.name_of(function), dispatcher, contract))
-            return dispatcher
-
-        return noted
-
-    _jit.kernel = noted_kernel
     for module in pkgutil.walk_packages(kernels.__path__, "pliant.kernels."):
         if module.name != "pliant.kernels._prebuilt":
             importlib.import_module(module.name)
-    return found
+    return [(name, function, contract) for name, (function, contract) in _jit.KERNELS.items()]
 
 
 def object_code(kernels: list[tuple[str, Any, Any]]) -> bytes:
@@ -56,16 +39,19 @@ def object_code(kernels: list[tuple[str, Any, Any]]) -> bytes:
     import llvmlite.binding as ll
     from numba import config
 
-    from pliant.kernels._numba import compiled
+    from pliant.kernels._compiled import compiled
+    from pliant.kernels._numba import drop_unused
 
+    ll.initialize_native_target()
+    ll.initialize_native_asmprinter()
     target = ll.Target.from_triple(ll.get_process_triple())
     machine = target.create_target_machine(
         cpu=LEVEL, features="", opt=int(config.OPT), reloc="pic", codemodel="default"
     )
     whole = ll.parse_assembly("")
     whole.triple, whole.data_layout = ll.get_process_triple(), str(machine.target_data)
-    for i, (_, dispatcher, _) in enumerate(kernels):
-        result = compiled(dispatcher)
+    for i, (_, kernel, _) in enumerate(kernels):
+        result = compiled(kernel)
         module = ll.parse_bitcode(result.library._final_module.as_bitcode())
         function = module.get_function(result.fndesc.llvm_func_name)
         function.name, function.linkage, function.visibility = symbol(i), ll.Linkage.external, "hidden"
@@ -74,10 +60,7 @@ def object_code(kernels: list[tuple[str, Any, Any]]) -> bytes:
     for value in (*whole.functions, *whole.global_variables):
         if not value.is_declaration and value.name not in wanted:
             value.linkage = ll.Linkage.internal
-    # drops what nobody calls, wrappers for Python first of all
-    passes = ll.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(whole, ll.create_pass_builder(machine, ll.create_pipeline_tuning_options(speed_level=0)))
+    drop_unused(whole, machine)
     whole.verify()
     return machine.emit_object(whole)
 

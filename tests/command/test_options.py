@@ -238,9 +238,9 @@ USES = (
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A warmup of one small module; a bench of one more line, which takes no time."""
+    """A warmup of one small kernel; a bench of one more line, which takes no time."""
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # the shell is the one that is named
-    monkeypatch.setattr(warmup, "HALVES", ((("algebra.vec3",), ()),))
+    monkeypatch.setattr(warmup, "all_kernels", lambda: ["shift.shift"])
     toy = lines.Line("toy", "a toy", "<= 1", lambda say: [Figure("pliant", 1e-6, 0.5, 1.0)])
     monkeypatch.setattr(lines, "LINES", (*lines.LINES, toy))
     return tmp_path
@@ -386,7 +386,7 @@ def test_a_slip_ends_with_2_and_a_sentence(words: tuple[str, ...], sentence: str
 
 
 def test_a_kernel_that_does_not_compile_ends_warmup_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmup, "HALVES", ((("no_such_kernel",), ()),))
+    monkeypatch.setattr(warmup, "all_kernels", lambda: ["no_such_kernel.no_such_kernel"])
     done = pliant_command("warmup")
     assert done.returncode == 1
     assert "a kernel did not compile" in done.stderr

@@ -12,8 +12,8 @@ from numba.core.codegen import JITCodeLibrary
 
 from calls_by_address import through
 from paths import SUPPORT
-from pliant.kernels import _jit, _numba, _whole
-from pliant.kernels._jit import DERIVATIVE, QUERY, address, entry, kernel
+from pliant.kernels import _jit, _whole
+from pliant.kernels._jit import DERIVATIVE, INTEGER, INTEGERS, QUERY, REAL, Contract, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
 from pliant.system.work import new_work
@@ -42,23 +42,30 @@ def test_call_by_address_passes_arguments_and_returns_the_status(function, statu
     assert ydot.tolist() == expected
 
 
-def test_contract_kernel_has_exactly_one_signature():
-    address(doubled)
-    if _jit.IS_COMPILED:
-        assert len(doubled.signatures) == 1
-
-
-def test_a_kernel_is_compiled_when_it_is_needed_first_and_once():
+def test_a_kernel_is_compiled_when_it_is_needed_first_once_and_for_one_signature(tmp_path):
     lines = run_python(
         """
+        import sys
         from pliant.kernels import _jit, shift
-        before = list(shift.shift.signatures) if _jit.IS_COMPILED else []
+        before = "numba" in sys.modules
         places = {_jit.address(shift.shift) for _ in range(2)}
-        _jit.compile_all()
-        print(before, len(places), len(shift.shift.signatures) if _jit.IS_COMPILED else 1)
-        """
+        _jit.compile_kernel("shift.shift")
+        from pliant.kernels import _numba
+        print(before, len(places), len(_numba._made[id(shift.shift)].signatures))
+        """,
+        NUMBA_CACHE_DIR=str(tmp_path),
     )
-    assert lines.strip() == "[] 1 1"
+    assert lines.strip() == "False 1 1"
+
+
+def test_what_is_in_the_cache_is_loaded_without_numba(tmp_path):
+    code = """
+        import sys
+        from pliant.kernels import _jit, shift
+        _jit.entry(shift.shift)
+        print("numba" in sys.modules)
+        """
+    assert [run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() for _ in range(2)] == ["True", "False"]
 
 
 @kernel(QUERY)
@@ -68,6 +75,65 @@ def look(system, work, q, v, out):
     out[0, 3], out[0, 4], out[0, 5] = work.matrix.shape[0], work.matrix[1, 0], len(work.no_reaction)
     work.matrix[0, 1] = 5.0
     return 3
+
+
+@pytest.mark.skipif(not _jit.IS_COMPILED, reason="plain functions take anything")
+@pytest.mark.parametrize("place", [2, 3, 4])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.zeros((2, 3), np.float32), np.zeros((2, 3), np.int64), np.zeros((2, 3), [("x", "f8")]),
+        np.zeros((2, 3), order="F"), np.zeros((2, 6))[:, ::2], np.zeros(6), np.zeros((1, 2, 3)), [[0.0]], None,
+        bytes(48),
+    ],
+    ids=["single precision", "integers", "records", "columns first", "every second", "one dimension",
+         "three dimensions", "a list", "nothing", "bytes"],
+)  # fmt: skip
+def test_a_wrong_array_never_reaches_a_kernel(wrong, place):
+    system, work = Pinned(empty_system()), Pinned(new_work(empty_system()))
+    arguments = [system.ref, work.ref, *(np.zeros((2, 6)) for _ in range(3))]
+    arguments[place] = wrong
+    with pytest.raises((TypeError, ValueError)):
+        entry(look)(*arguments)
+    assert not np.any(work.tables.matrix)
+
+
+@kernel(Contract(INTEGER(REAL, INTEGER, INTEGERS), is_entered=True))
+def counted(x, n, found):
+    found[0] = n
+    found[1] = int(x)
+    return -n
+
+
+@pytest.mark.skipif(not _jit.IS_COMPILED, reason="plain functions take anything")
+def test_numbers_are_converted_and_what_is_none_is_refused():
+    found, call = np.zeros(2, np.int64), entry(counted)
+    for n in (3, -1, np.int64(-1), True):
+        assert call(-1, n, found) == -n
+        assert found.tolist() == [n, -1]
+    before = sys.getrefcount(found)
+    for arguments in (("1", 1, found), (1.0, "1", found), (1.0, 1.5, found), (1.0, 2**70, found), (1.0, 1, found, 1)):
+        with pytest.raises((TypeError, OverflowError)):
+            call(*arguments)
+    del arguments
+    with pytest.raises(TypeError, match=r"counted takes float64, int64, int64\[1\]"):
+        call(1.0, 1)
+    assert sys.getrefcount(found) == before
+
+
+def test_an_index_out_of_bounds_is_an_index_error_where_indices_are_checked(tmp_path):
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(SUPPORT)!r})
+        import numpy as np
+        from beyond import beyond
+        from pliant.kernels._jit import entry
+        try:
+            entry(beyond)(np.zeros(2), 2)
+        except IndexError as error:
+            print(error)
+        """
+    assert run_python(code, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path)).strip() == "index is out of bounds"
 
 
 def test_pinned_tables_are_the_same_memory_as_the_arrays():
@@ -91,10 +157,12 @@ def run_python(code, **environment):
 
 
 def test_cache_folder_follows_sources_and_settings():
-    plain = run_python("from pliant.kernels import _numba; print(_numba.source_hash())")
-    checked = run_python("from pliant.kernels import _numba; print(_numba.source_hash())", NUMBA_BOUNDSCHECK="1")
-    assert plain != checked
-    assert _numba.source_hash() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
+    code = "from pliant.kernels import _compiled; print(_compiled.source_hash())"
+    plain = run_python(code)
+    assert plain != run_python(code, NUMBA_BOUNDSCHECK="1")
+    assert plain == run_python(f"import numba; {code}")
+    assert plain == run_python(code, PLIANT_JIT="1")
+    assert plain.strip() in str(_jit.CACHE_FOLDER) or not _jit.IS_COMPILED
 
 
 def test_cache_setting_of_the_process_is_left_alone():
@@ -191,18 +259,12 @@ def nine_times(system, work, t, y, ydot):
     return 0
 
 
-@numba.njit
-def theirs(x):
-    return thrice(x) + 1.0
-
-
-def test_helpers_that_stay_bitcode_serve_many_kernels_and_functions_of_others():
+def test_helpers_that_stay_bitcode_serve_many_kernels_and_numba_stays_as_it_was():
     system, work = Pinned(empty_system()), Pinned(new_work(empty_system()))
     ydot = np.zeros(1)
     for function, expected in ((tripled, 6.0), (nine_times, 18.0)):
         entry(through)(system.ref, work.ref, address(function), 0.0, np.array([2.0]), ydot)
         assert ydot[0] == expected
-    assert theirs(2.0) == 7.0
     if _jit.IS_COMPILED:
         # what numba does for others is as it was
         assert JITCodeLibrary.finalize is _whole._finalize

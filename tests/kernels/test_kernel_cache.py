@@ -4,12 +4,13 @@ import os
 import resource
 import time
 import warnings
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 from calls_by_address import through
-from pliant.kernels import _cache, _numba
+from pliant.kernels import _cache, _compiled, _loader
 from pliant.kernels._jit import DERIVATIVE, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -24,15 +25,21 @@ def doubled(system, work, t, y, ydot):
 
 def compiled():
     """(was it found in the cache, what it does)."""
-    made = kernel(DERIVATIVE)(doubled)
+    entry(through)
+    made = kernel(DERIVATIVE)(FunctionType(doubled.__code__, globals()))  # not yet loaded
+    was_made = []
+    with pytest.MonkeyPatch.context() as patch:
+        make = _compiled._object_code
+        patch.setattr(_compiled, "_object_code", lambda function: was_made.append(function) or make(function))
+        place = address(made)
     system, work, ydot = Pinned(empty_system()), Pinned(new_work(empty_system())), np.zeros(2)
-    status = entry(through)(system.ref, work.ref, address(made), 1.0, np.array([1.0, 2.0]), ydot)
-    return sum(made._cache_hits.values()) == 1, (status, *ydot)
+    status = entry(through)(system.ref, work.ref, place, 1.0, np.array([1.0, 2.0]), ydot)
+    return not was_made, (status, *ydot)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(_numba, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_compiled, "CACHE_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -57,6 +64,12 @@ def as_link(path):
     path.symlink_to(path.parent / "nowhere")
 
 
+def other_code():
+    """An object without a kernel."""
+    llvm = _loader.llvm
+    return _loader._machine().emit_object(llvm.parse_assembly("define i32 @other() {\nret i32 0\n}"))
+
+
 DAMAGE = {
     "empty": lambda path: path.write_bytes(b""),
     "three bytes": lambda path: path.write_bytes(path.read_bytes()[:3]),
@@ -65,8 +78,10 @@ DAMAGE = {
     "a bit": lambda path: path.write_bytes(flipped(path.read_bytes())),
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "garbage": lambda path: path.write_bytes(bytes(range(256)) * 30),
-    "sealed garbage": lambda path: _cache.write_sealed(path, b"no pickle"),
-    "sealed other": lambda path: _cache.write_sealed(path, _cache.dumps((1, 2, 3))),
+    "sealed garbage": lambda path: _cache.write_sealed(path, b"no code"),
+    "sealed nothing": lambda path: _cache.write_sealed(path, b"\n"),
+    "sealed other": lambda path: _cache.write_sealed(path, b"\n" + other_code()),
+    "a symbol that nobody has": lambda path: _cache.write_sealed(path, b"no_such_symbol" + _cache.read_sealed(path)),
     "folder": as_folder,
     "pipe": as_pipe,
     "link": as_link,
@@ -100,7 +115,7 @@ def test_a_kernel_in_the_place_of_another_is_damage(folder):
 def test_a_cache_that_cannot_be_written_costs_one_warning(how, tmp_path, monkeypatch):
     _cache.warn_unwritable.cache_clear()
     (tmp_path / "file").write_text("x")
-    monkeypatch.setattr(_numba, "CACHE_FOLDER", tmp_path / "file" / "folder" if how == "in the way" else tmp_path)
+    monkeypatch.setattr(_compiled, "CACHE_FOLDER", tmp_path / "file" / "folder" if how == "in the way" else tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -30,10 +30,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, PREBUILD)
 import compile_kernels
-from pliant.kernels import _jit, _numba
 from pliant.kernels._jit import DERIVATIVE, INTEGERS, INTEGER, QUERY, REAL, SYSTEM, WORK, Contract, kernel
 
-_numba.CACHE_FOLDER = None
 NUMBERS = Contract(INTEGER(REAL, INTEGERS), is_entered=True)
 
 def doubled(system, work, t, y, ydot):

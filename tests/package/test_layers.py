@@ -1,6 +1,7 @@
 """The architecture, checked on imports: who may use whom, and what a start may load."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -39,8 +40,9 @@ RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 INSIDE = {
     "view": (("svg", "arrays"), ("marks", "palette"), ("charts",), ("picture",), ("page",), ("figure", "notebook")),
     "kernels": (
-        ("_cache", "_whole", "_ready"),
+        ("_cache", "_loader", "_plain", "_ready", "_whole"),
         ("_numba",),
+        ("_compiled",),
         ("_jit",),
         ("tables", "algebra"),
         ("flexible",),
@@ -202,25 +204,16 @@ def test_contact_knows_no_method():
             assert not name or is_under(name, allowed), f"{path} imports {name}"
 
 
-def test_every_kernel_module_is_warmed_up():
-    from pliant.engine.warmup import HALVES
+def test_warmup_compiles_every_kernel_and_those_of_a_first_run_first():
+    from pliant.engine.warmup import FIRST_RUN, all_kernels
 
-    listed = {module for half in HALVES for part in half for module in part}
+    named = list(all_kernels())
+    assert named[: len(FIRST_RUN)] == list(FIRST_RUN)
+    assert len(set(named)) == len(named)
     for path in modules("kernels"):
-        text = path.read_text()
-        if "@kernel(" in text and path.stem != "_jit":
-            name = ".".join(path.relative_to(PACKAGE / "kernels").with_suffix("").parts)
-            assert name in listed, f"{name} is missing in warmup.HALVES"
-
-
-def test_what_a_first_run_leaves_out_is_there_to_be_left_out():
-    from pliant.engine.warmup import HALVES, NOT_AT_FIRST
-
-    first = [module for needed, _ in HALVES for module in needed]
-    for name in NOT_AT_FIRST:
-        module, _, function = name.rpartition(".")
-        assert module in first
-        assert f"\ndef {function}(" in (PACKAGE / "kernels" / f"{module.replace('.', '/')}.py").read_text()
+        module = ".".join(path.relative_to(PACKAGE / "kernels").with_suffix("").parts)
+        for name in re.findall(r"^@kernel\([A-Z_]+\)\ndef (\w+)", path.read_text(), re.MULTILINE):
+            assert f"{module}.{name}" in named
 
 
 def loaded_by(code):
@@ -248,15 +241,18 @@ def test_help_and_errors_load_nothing_heavy():
     assert not loaded_by(code) & HEAVY
 
 
-def test_run_needs_neither_xarray_scipy_nor_matplotlib(tmp_path):
-    code = (
+def loaded_by_a_run(out):
+    return loaded_by(
         "from pliant.command.cli import main\n"
-        f"sys.argv = ['pliant', 'run', 'two-link-arm', '--set', 'duration=0.1', '--out', {str(tmp_path)!r}]\n"
+        f"sys.argv = ['pliant', 'run', 'two-link-arm', '--set', 'duration=0.1', '--out', {str(out)!r}]\n"
         "try: main()\n"
         "except SystemExit as done: assert not done.code"
     )
-    loaded = loaded_by(code)
-    assert {"numba", "h5netcdf"} <= loaded
-    assert not loaded & {"xarray", "matplotlib", "plotly"}
-    # numba itself loads scipy.linalg for its BLAS; the parts that pliant would ask for stay out
-    assert not {name for name in loaded if name.startswith(("scipy.integrate", "scipy.interpolate", "scipy.optimize"))}
+
+
+def test_a_run_whose_kernels_are_compiled_loads_nothing_that_it_does_not_need(tmp_path):
+    """numba compiles, and is not needed to run what it has compiled (the first run here may have to)."""
+    loaded_by_a_run(tmp_path)
+    loaded = loaded_by_a_run(tmp_path)
+    assert {"llvmlite.binding", "h5py"} <= loaded
+    assert not loaded & {"numba", "llvmlite.ir", "scipy", "xarray", "matplotlib", "plotly", "pandas", "yaml"}

@@ -2,85 +2,91 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from pliant.errors import SimulationError
 
-# two halves of about equal compile time, in an order in which one finds ready what the other has done;
-# the first list of each is what a first run needs
-HALVES = (
-    (
-        ("formulations.articulated", "energy", "dynamics"),
-        (
-            "inverse",
-            "formulations.spherical_batch",
-            "repeat",
-            "many",
-            "formulations.boltzmann_hamel",
-            "formulations.denoc",
-            "formulations.articulated_response",
-            "formulations.denoc_response",
-            "transfer_matrix.acceleration",
-            "transfer_matrix.response",
-            "transfer_matrix.step",
-            "rows_response",
-            "jacobians",
-            "shift",
-            "control",
-            "rigid_model",
-            "closures.constraint_check",
-            "closures.springs",
-            "closures.reduced",
-            "closures.independent",
-        ),
-    ),
-    (
-        (
-            "contact.phase",
-            "integrators.advance",
-            "integrators.runge_kutta",
-            "events",
-            "outputs",
-            "friction_check",
-        ),
-        (
-            "contact.stick",
-            "contact.stick_or_slip",
-            "closures.multipliers",
-            "closures.projection",
-            "closures.implicit",
-            "formulations.gibbs_appell",
-            "formulations.lagrange",
-            "formulations.stiffening",
-            "integrators.adams",
-            "nearby",
-            "integrators.radau",
-            "integrators.second_order",
-            "integrators.ark",
-            "semi_implicit",
-            "compliance",
-        ),
-    ),
+# What every run needs. One process takes from the front, the other from the back, until they meet: neighbours share
+# helpers, which each process has to compile for itself.
+FIRST_RUN = (
+    "formulations.articulated.articulated",
+    "integrators.advance.advance",
+    "integrators.runge_kutta.step",
+    "integrators.runge_kutta.interpolate",
+    "dynamics.derivative",
+    "outputs.record_outputs",
+    "outputs.placements",
+    "friction_check.check_friction",
+    "energy.momenta",
+    "energy.energies",
+    "energy.measure",
+    "events.start_phase",
+    "events.switch",
+    "events.event_functions",
+    "contact.phase.set_phase",
+    "dynamics.prepare",
 )
-
-# kernels of the first lists that a first run does without
-NOT_AT_FIRST = ("dynamics.forward", "outputs.record_rates")
+DONE = "compiled\n"
 
 
 def warm_up(is_first_run: bool = False) -> float:
     """Compile (or load) every kernel, or only what a first run needs; returns the seconds it took."""
     begun = time.perf_counter()
-    workers = []
-    for needed, others in HALVES:
-        modules = needed if is_first_run else needed + others
-        left_out = NOT_AT_FIRST if is_first_run else ()
-        code = "\n".join(f"import pliant.kernels.{module}" for module in modules)
-        code += f"\nfrom pliant.kernels import _jit\n_jit.compile_all(but={left_out})"
-        workers.append(subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True))
-    for worker in workers:
-        _, errors = worker.communicate()
-        if worker.returncode:
-            raise SimulationError(f"a kernel did not compile:\n{errors}")
+    waiting = deque(FIRST_RUN if is_first_run else all_kernels())
+    with ThreadPoolExecutor(2) as threads:
+        for each in [threads.submit(_hand_out, take) for take in (waiting.popleft, waiting.pop)]:
+            each.result()
     return time.perf_counter() - begun
+
+
+def all_kernels() -> Sequence[str]:
+    """Names of all there are: those of a first run, then the others."""
+    from pliant import kernels
+    from pliant.kernels import _jit
+
+    for module in pkgutil.walk_packages(kernels.__path__, "pliant.kernels."):
+        if "._" not in module.name:
+            importlib.import_module(module.name)
+    return [*FIRST_RUN, *sorted(_jit.KERNELS.keys() - set(FIRST_RUN))]
+
+
+def _hand_out(take: Callable[[], str]) -> None:
+    """Kernels to another process, one after the other as long as there are any."""
+    command = [sys.executable, "-c", "from pliant.engine.warmup import compile_named; compile_named()"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, **pipes) as worker:  # type: ignore[call-overload]
+        said, answer = "", DONE
+        while answer:
+            try:
+                name = take()
+            except IndexError:  # the other has taken the last one
+                break
+            worker.stdin.write(f"{name}\n")
+            worker.stdin.flush()
+            while answer := worker.stdout.readline():
+                if answer == DONE:
+                    break
+                said += answer
+        worker.stdin.close()
+        said += worker.stdout.read()
+    if worker.returncode:
+        raise SimulationError(f"a kernel did not compile:\n{said}")
+
+
+def compile_named() -> None:
+    """The other process: a kernel for each line that comes in."""
+    from pliant.kernels import _jit
+
+    for line in sys.stdin:
+        name = line.strip()
+        importlib.import_module(f"pliant.kernels.{name.rpartition('.')[0]}")
+        _jit.compile_kernel(name)
+        sys.stdout.write(DONE)
+        sys.stdout.flush()

@@ -1,84 +1,63 @@
-"""Compiled kernels on disk: one file each, with a checksum, so that damage is seen before anything of it is run.
+"""Files of compiled kernels: one each, with a checksum, so that damage is seen before anything of it is run.
 
-A file that cannot be used for whatever reason is dropped, its kernel compiled anew and written again; a folder that
-cannot be written costs one warning. Uses inner parts of numba, whose version pyproject.toml pins."""
+A folder per version of the sources and of numba; those unused for 30 days are dropped."""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
+import contextlib
 import os
-import pickle
 import shutil
+import sys
+import tempfile
 import time
 import uuid
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from llvmlite.binding import parse_assembly, parse_bitcode
-from numba.core.caching import Cache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 
 SUFFIX = ".kernel"
 UNFINISHED = ".part"  # what a killed process leaves
 OLD = 3600.0  # [s] writing takes a fraction of a second
-NO_BITCODE = parse_assembly("").as_bitcode()
+UNUSED_DAYS = 30
 
 
-class KernelCache(Cache):  # type: ignore[misc]
-    """What numba asks for one kernel's machine code, and gives it to."""
-
-    def __init__(self, folder: Path, function: Callable[..., Any]) -> None:
-        # numba's own __init__ finds a place by itself; of the base class only _index_key is used
-        self._py_func, self._folder = function, folder
-        self._cache_path = str(folder)
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled kernel, or None: compile it. (What numba knows of types is loaded when it compiles.)"""
-        codegen = context.codegen()
-        path = self._path(signature, codegen)
-        try:
-            name, code, symbols, *facts = pickle.loads(read_sealed(path))
-            codegen._engine._defined_symbols |= symbols
-            return CompileResult._rebuild(context, (name, "object", (code, NO_BITCODE)), *facts)
-        except FileNotFoundError:
-            return None
-        except Exception:  # whatever damage, an error of the disk, or a file that belongs to somebody else
-            remove(path)
-            return None
-
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep the compiled kernel, if it can be kept: machine code only, nothing is linked to it."""
-        (name, _, (code, bitcode)), *facts = result._reduce()
-        module = parse_bitcode(bitcode)
-        symbols = {one.name for one in (*module.functions, *module.global_variables) if not one.is_declaration}
-        try:
-            write_sealed(self._path(signature, result.codegen), dumps((name, code, symbols, *facts)))
-        except OSError as error:
-            warn_unwritable(str(self._folder), error.strerror or str(error))
-
-    def flush(self) -> None:
-        for path in self._folder.glob(f"{self._name()}-*{SUFFIX}"):
-            remove(path)
-
-    def _name(self) -> str:
-        return f"{self._py_func.__module__}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
-
-    def _path(self, signature: Any, codegen: Any) -> Path:
-        """One file per kernel, source, signature and processor."""
-        code = self._py_func.__code__
-        facts = (self._index_key(signature, codegen), code.co_firstlineno, _source(inspect.getfile(self._py_func)))
-        return self._folder / f"{self._name()}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}{SUFFIX}"
+def find_folder(version: str) -> Path | None:
+    """First writable place for this version of the kernels; old versions beside it are dropped."""
+    for root in _roots():
+        folder = root / f"kernels-{version}"
+        if not usable(folder):
+            continue
+        for other in root.glob("kernels-*"):
+            with contextlib.suppress(OSError):
+                if time.time() - (other / "used").stat().st_mtime > UNUSED_DAYS * 86400:
+                    shutil.rmtree(other)
+        return folder
+    warnings.warn("pliant found no writable cache folder: kernels are compiled anew in every process", stacklevel=2)
+    return None
 
 
-@cache
-def _source(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if os.path.isfile(file) else ""
+def _roots() -> Iterator[Path]:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "pliant"
+    if sys.platform == "win32":
+        user = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
+    elif sys.platform == "darwin":
+        user = Path.home() / "Library/Caches"
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    yield user / "pliant"
+    user_id = os.getuid() if hasattr(os, "getuid") else None
+    try:
+        shared = Path(tempfile.gettempdir()) / f"pliant-{'cache' if user_id is None else user_id}"
+        shared.mkdir(mode=0o700, exist_ok=True)
+        # machine code that somebody else may have put there is not run
+        is_own = user_id is None or shared.stat().st_uid == user_id
+    except OSError:
+        return
+    if is_own:
+        yield shared
 
 
 def read_sealed(path: Path) -> bytes:

@@ -2,8 +2,8 @@
 
 A contract is one explicit signature. Kernels of a contract are called through their address, so one compiled
 integration serves every formulation and integrator. Release wheels bring their machine code (_ready.py); elsewhere,
-and where a setting asks for it, numba compiles it on the spot and keeps it (_numba.py). Under NUMBA_DISABLE_JIT=1 an
-address is an index into a list of plain functions.
+and where a setting asks for it, numba compiles it once and it is loaded from the cache (_compiled.py). Under
+NUMBA_DISABLE_JIT=1 kernels are plain functions (_plain.py).
 """
 
 from collections.abc import Callable
@@ -18,21 +18,23 @@ from pliant.system.work import new_work
 
 COMPILES = _ready.CODE is None  # here, by numba
 
-if COMPILES:
-    from pliant.kernels import _numba as _way
-else:
+if not COMPILES:
     _way = _ready
+elif _ready.is_jit_disabled():
+    from pliant.kernels import _plain as _way
+else:
+    from pliant.kernels import _compiled as _way
 
 IS_COMPILED = _way.IS_COMPILED
 CACHE_FOLDER = _way.CACHE_FOLDER  # of kernels that numba compiled
 is_cached = _way.is_cached  # is_cached(module): whether its kernels are there (else a first run says that it compiles)
 address = _way.address  # of a kernel that was compiled for one contract
-compile_all = _way.compile_all  # of the kernels that have been imported, instead of each when it is needed
 entry = _way.entry  # entry(function): called from Python, same arguments as the kernel
 pin = _way.pin  # for kernels/tables.py
 addresses = _way.addresses  # addresses(refs) of many pinned tables, for kernels that take arrays of them
 table_at = _way.table_at  # table_at(kind)(address), in kernels: the table there
 routine = _way.routine  # @routine: a helper that stays a call, where inlining would only cost compile time
+native = _way.native  # @native(module): a function that compiled kernels take from a module of numba's own
 
 
 class Kind:
@@ -59,15 +61,25 @@ class Contract:
         self.call = _way.caller(signature)  # call(address, arguments), in kernels
 
 
+KERNELS: dict[str, tuple[Any, Contract]] = {}  # of contracts, those that have been imported, as "energy.energies"
+
+
 def kernel(contract: Any) -> Any:
     """@kernel: a helper inlined into its callers. @kernel(CONTRACT): compiled when needed, cached, has an address."""
     if not isinstance(contract, Contract):
         return _way.helper(contract)
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _way.contracted(function, contract.signature, contract.is_entered)
+        KERNELS[_ready.name_of(function)] = function, contract
+        return _way.contracted(function, contract.signature)
 
     return decorate
+
+
+def compile_kernel(name: str) -> None:
+    """Now, instead of when it is needed."""
+    function, contract = KERNELS[name]
+    (entry if contract.is_entered else address)(function)
 
 
 # --- contracts --------------------------------------------------------------------------------------------------

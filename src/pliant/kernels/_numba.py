@@ -1,124 +1,42 @@
-"""Kernels compiled by numba on the spot, and kept on disk. Nothing else in pliant configures numba.
+"""What numba makes of kernels: object code. Nothing else in pliant configures numba.
 
 numba's calling convention and array descriptor are not public: its upper version is pinned, and
-tests/kernels/test_jit.py holds one test per assumption. Under NUMBA_DISABLE_JIT=1 nothing is compiled, and an address
-is an index into a list of plain functions.
-"""
+tests/kernels/test_jit.py holds one test per assumption."""
 
-import contextlib
+import ctypes
 import functools
-import hashlib
-import os
-import shutil
+import importlib
+import pickle
 import sys
-import tempfile
-import threading
-import time
-import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, typeinfer
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
-from pliant.kernels._cache import KernelCache, has_kernels, usable
-from pliant.kernels._ready import hashed_sources, name_of
 from pliant.kernels._whole import compiled_whole
-
-IS_COMPILED = not numba.config.DISABLE_JIT
-UNUSED_DAYS = 30
-
-_plain_functions: list[Callable[..., Any]] = []
-_waiting: dict[Any, Any] = {}  # kernels that are not compiled yet: their signatures
-_turn = threading.RLock()  # threads may ask for the same kernel
-
-
-# --- cache ------------------------------------------------------------------------------------------------------
-
-
-def source_hash() -> str:
-    """Hash of everything that decides machine code but that numba's own cache does not notice."""
-    settings = (
-        "BOUNDSCHECK",
-        "OPT",
-        "DEBUGINFO_DEFAULT",
-        "CPU_NAME",
-        "CPU_FEATURES",
-        "ENABLE_AVX",
-        "LOOP_VECTORIZE",
-        "SLP_VECTORIZE",
-    )
-    # numba's index is by path: a second installation compiles for itself
-    facts = [
-        hashed_sources(),
-        str(Path(__file__).parent.parent),
-        numba.__version__,
-        sys.version,
-        *(f"{name}={getattr(numba.config, name, None)}" for name in settings),
-    ]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
-
-
-def _cache_roots() -> Iterator[Path]:
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "pliant"
-    if sys.platform == "win32":
-        user = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
-    elif sys.platform == "darwin":
-        user = Path.home() / "Library/Caches"
-    else:
-        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    yield user / "pliant"
-    user_id = os.getuid() if hasattr(os, "getuid") else None
-    try:
-        shared = Path(tempfile.gettempdir()) / f"pliant-{'cache' if user_id is None else user_id}"
-        shared.mkdir(mode=0o700, exist_ok=True)
-        # machine code that somebody else may have put there is not run
-        is_own = user_id is None or shared.stat().st_uid == user_id
-    except OSError:
-        return
-    if is_own:
-        yield shared
-
-
-def _find_cache_folder() -> Path | None:
-    """First writable place for this version of the kernels; old versions beside it are dropped."""
-    for root in _cache_roots():
-        folder = root / f"kernels-{source_hash()}"
-        if not usable(folder):
-            continue
-        for other in root.glob("kernels-*"):
-            with contextlib.suppress(OSError):
-                if time.time() - (other / "used").stat().st_mtime > UNUSED_DAYS * 86400:
-                    shutil.rmtree(other)
-        return folder
-    warnings.warn("pliant found no writable cache folder: kernels are compiled anew in every process", stacklevel=2)
-    return None
-
-
-CACHE_FOLDER = _find_cache_folder() if IS_COMPILED else None
-
-
-def is_cached(module: str = "") -> bool:
-    """Whether this machine has compiled these kernels before (else the first run says that it compiles)."""
-    return CACHE_FOLDER is not None and has_kernels(CACHE_FOLDER, module)
-
 
 # Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
 # and Work costs tens of ns instead of a microsecond; kernels therefore never allocate.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cfunc_wrapper": True,
+    "no_cpython_wrapper": True,
+    "_nrt": False,
+}
+
+_made: dict[int, Any] = {}  # what numba takes for functions of kernels and their modules, by the id of these
+_mirrors: dict[int, tuple[dict[str, Any], ModuleType]] = {}  # namespaces of modules, and modules as numba sees them
 
 
 # --- tables -----------------------------------------------------------------------------------------------------
-
-
-_tables: dict[str, Any] = {}  # those there are, by name
 
 
 class Table(types.Type):
@@ -127,15 +45,6 @@ class Table(types.Type):
     def __init__(self, name: str, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
         super().__init__(name=f"Table({name})")  # its layout is in the hash of the cache
-        _tables[self.name] = self
-
-    def __reduce__(self) -> Any:
-        """By name: the fields of all rows would be in the file of every kernel."""
-        return _find_table, (self.name,)
-
-
-def _find_table(name: str) -> Table:
-    return _tables[name]
 
 
 @register_model(Table)
@@ -160,31 +69,7 @@ def _load_field(context: Any, builder: Any, kind: Any, value: Any, name: str) ->
     return builder.load(cgutils.gep_inbounds(builder, pointer, 0, kind.tuple_type.fields.index(name)))
 
 
-@unbox(Table)
-def _unbox_table(kind: Any, address: Any, c: Any) -> NativeValue:
-    return NativeValue(c.pyapi.long_as_longlong(address))
-
-
-def _descriptor(array: np.ndarray) -> np.ndarray:
-    """numba's array: no owner, no parent, size, itemsize, data, shape, strides."""
-    assert array.flags.c_contiguous
-    head = (0, 0, array.size, array.itemsize, array.ctypes.data)
-    return np.array([*head, *array.shape, *array.strides], np.int64)
-
-
-def pin(tables: Any) -> tuple[Any, Any]:
-    """What kernels take for a NamedTuple of arrays, and what must live as long."""
-    descriptors = np.concatenate([_descriptor(array) for array in tables])
-    return (descriptors.ctypes.data if IS_COMPILED else tables), descriptors
-
-
-def addresses(refs: Sequence[Any]) -> Any:
-    return np.array(refs, np.int64) if IS_COMPILED else list(refs)
-
-
 def table_at(kind: Any) -> Any:
-    if not IS_COMPILED:
-        return lambda tables: tables
     table = _type(kind)
 
     @intrinsic
@@ -211,65 +96,35 @@ def _signature(signature: Any) -> Any:
     return _type(signature.result)(*(_type(kind) for kind in signature.arguments))
 
 
+def _copy(function: Callable[..., Any]) -> Any:
+    """The function in the mirror of its module."""
+    given = function.__globals__
+    if id(given) not in _mirrors:
+        _mirrors[id(given)] = given, ModuleType(function.__module__)
+        _made[id(sys.modules.get(function.__module__))] = _mirrors[id(given)][1]
+    seen = vars(_mirrors[id(given)][1])
+    copy = FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    return copy
+
+
 def routine(function: Callable[..., Any]) -> Any:
-    return numba.njit(**_OPTIONS, no_cpython_wrapper=True)(function)
+    return numba.njit(**_OPTIONS)(_copy(function))
+
+
+kernel = routine
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    return numba.njit(**_OPTIONS, no_cpython_wrapper=True, forceinline=True)(function)
+    return numba.njit(**_OPTIONS, forceinline=True)(_copy(function))
 
 
-def contracted(function: Callable[..., Any], signature: Any, is_entered: bool) -> Any:
-    """A kernel for one signature, compiled when its address or entry is asked for."""
-    if not IS_COMPILED:
-        return function
-    dispatcher = numba.njit(no_cpython_wrapper=not is_entered, **_OPTIONS)(function)
-    if CACHE_FOLDER is not None:
-        dispatcher._cache = KernelCache(CACHE_FOLDER, function)
-    _waiting[dispatcher] = signature
-    return dispatcher
-
-
-def compiled(dispatcher: Any) -> Any:
-    """numba's result for the one signature of a kernel."""
-    with _turn:
-        if dispatcher in _waiting:
-            with compiled_whole(dispatcher.__qualname__), typeinfer.register_dispatcher(dispatcher):
-                dispatcher.compile(_signature(_waiting[dispatcher]))
-                dispatcher.disable_compile()
-            del _waiting[dispatcher]
-    return dispatcher.overloads[dispatcher.signatures[0]]
-
-
-def compile_all(but: Collection[str] = ()) -> None:
-    """Every kernel that has been imported, but those of these names (as "energy.energies")."""
-    for dispatcher in list(_waiting):
-        if name_of(dispatcher) not in but:
-            compiled(dispatcher)
-
-
-@functools.cache
-def address(function: Any) -> int:
-    if not IS_COMPILED:
-        if function not in _plain_functions:
-            _plain_functions.append(function)
-        return _plain_functions.index(function)
-    result = compiled(function)
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-
-
-@functools.cache
-def entry(function: Any) -> Callable[..., Any]:
-    """The compiled entry point itself: no dispatch, no type check."""
-    if not IS_COMPILED:
-        return function  # type: ignore[no-any-return]
-    return compiled(function).entry_point  # type: ignore[no-any-return]
+def native(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"pliant.kernels.{module}"), name)
 
 
 def caller(signature: Any) -> Any:
     """call(address, arguments) of kernels with this signature, for kernels."""
-    if not IS_COMPILED:
-        return lambda addr, args: _plain_functions[addr](*args)
     contract = _signature(signature)
 
     @intrinsic
@@ -294,3 +149,55 @@ def caller(signature: Any) -> Any:
         return signature, codegen
 
     return call
+
+
+# --- machine code -----------------------------------------------------------------------------------------------
+
+
+def compiled(function: Callable[..., Any], signature: Any, noted: Mapping[Any, Callable[[Any], Any]]) -> Any:
+    """numba's result for the one signature of a kernel. noted: how each function in the modules is made numba's."""
+    me = importlib.import_module(__name__)
+    for other, make in list(noted.items()):
+        if id(other) not in _made:
+            _made[id(other)] = make(me)
+    for given, mirror in _mirrors.values():  # modules may have grown
+        vars(mirror).update({name: _made.get(id(value), value) for name, value in given.items()})
+    dispatcher = _made[id(function)]
+    if not dispatcher.overloads:
+        with compiled_whole(dispatcher.__qualname__), typeinfer.register_dispatcher(dispatcher):
+            dispatcher.compile(_signature(signature))
+            dispatcher.disable_compile()
+    return dispatcher.overloads[dispatcher.signatures[0]]
+
+
+def object_code(result: Any, symbol: str) -> tuple[Sequence[str], bytes]:
+    """(symbols that it asks for, object code) of a kernel alone, under a name."""
+    module = llvm.parse_bitcode(result.library._final_module.as_bitcode())
+    kernel = module.get_function(result.fndesc.llvm_func_name)
+    kernel.name, kernel.linkage = symbol, llvm.Linkage.external
+    for value in (*module.functions, *module.global_variables):
+        if not value.is_declaration and value.name != symbol:
+            value.linkage = llvm.Linkage.internal
+    machine = result.library.codegen._tm
+    drop_unused(module, machine)
+    declared = [value for value in (*module.functions, *module.global_variables) if value.is_declaration]
+    return [value.name for value in declared if not value.name.startswith("llvm.")], machine.emit_object(module)
+
+
+def drop_unused(module: Any, machine: Any) -> None:
+    """Internal functions that nobody calls (any more)."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+
+
+class _Raised(ctypes.Structure):
+    """What a kernel leaves behind an exception (an index out of bounds, under NUMBA_BOUNDSCHECK=1)."""
+
+    _fields_ = (("pickled", ctypes.c_void_p), ("n_bytes", ctypes.c_int32))
+
+
+def exception_at(address: int) -> Any:
+    raised = _Raised.from_address(address)
+    kind, arguments, *_ = pickle.loads(ctypes.string_at(raised.pickled, raised.n_bytes))
+    return kind(*arguments)

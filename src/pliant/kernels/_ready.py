@@ -8,7 +8,7 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,15 @@ def asks_for_numba(environment: Mapping[str, str]) -> bool:
         return True
     numba = sys.modules.get("numba")
     return numba is not None and bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
+
+
+def is_jit_disabled() -> bool:
+    """By NUMBA_DISABLE_JIT=1, wherever numba reads it."""
+    if not asks_for_numba(os.environ):
+        return False
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)
 
 
 def _find_code() -> Any:
@@ -72,12 +81,12 @@ def helper(function: Callable[..., Any]) -> Callable[..., Any]:
 routine = helper
 
 
-def contracted(function: Callable[..., Any], signature: Any, is_entered: bool) -> Callable[..., Any]:
+def native(module: str) -> Any:
+    return helper
+
+
+def contracted(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
     return function
-
-
-def compile_all(but: Collection[str] = ()) -> None:
-    """There is nothing to do."""
 
 
 def caller(signature: Any) -> None:

@@ -1,10 +1,11 @@
-"""Kernels compiled as a whole: their helpers stay bitcode until they are linked in.
+"""Kernels compiled as a whole: their helpers stay bitcode until they are linked in, and numba loads nothing.
 
 numba optimises every helper and emits machine code for it, though only the kernels are ever called: a quarter of the
 compile time. Uses inner parts of numba: where its version is none of KNOWN, plain numba compiles everything."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,16 +22,20 @@ if IS_KNOWN:  # elsewhere these may not even be there
     _finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
 
 
-def _finalize_as_bitcode(library: Any) -> None:
-    """As numba's own finalize, up to what others link in; a little optimised, so that it is small."""
+def _finalize_as_bitcode(library: Any, is_kernel: bool) -> None:
+    """As numba's own finalize, but nothing is emitted; helpers a little optimised, so that they are small."""
     for other in dict.fromkeys(library._linking_libraries):
         library._reload_init.update(other._reload_init)
         library._final_module.link_in(other._get_module_for_linking(), preserve=True)
     codegen = library._codegen
-    passes, builder = codegen._module_pass_manager(
-        loop_vectorize=False, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
-    )
-    passes.run(library._final_module, builder)
+    if is_kernel:
+        library._optimize_final_module()
+        library._final_module.verify()
+    else:
+        passes, builder = codegen._module_pass_manager(
+            loop_vectorize=False, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+        )
+        passes.run(library._final_module, builder)
     library._finalize_dynamic_globals()
     library._finalized = True
 
@@ -45,10 +50,7 @@ def compiled_whole(name: str) -> Iterator[None]:
     """Whatever is compiled inside, but the function of this name, is a helper. Other threads wait."""
 
     def finalize(library: Any) -> None:
-        if library.name == name:
-            _finalize(library)
-        else:
-            _finalize_as_bitcode(library)
+        _finalize_as_bitcode(library, is_kernel=library.name == name)
 
     if not IS_KNOWN:
         yield
@@ -56,7 +58,11 @@ def compiled_whole(name: str) -> Iterator[None]:
     with global_compiler_lock:
         before = JITCodeLibrary.finalize, JITCPUCodegen.set_env
         JITCodeLibrary.finalize, JITCPUCodegen.set_env = finalize, _set_env_if_emitted
+        collects = gc.isenabled()
+        gc.disable()  # a million small objects that stay: looking through them is a tenth of the compile time
         try:
             yield
         finally:
+            if collects:
+                gc.enable()
             JITCodeLibrary.finalize, JITCPUCodegen.set_env = before

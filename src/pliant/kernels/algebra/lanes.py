@@ -7,26 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from pliant.kernels._jit import COMPILES, IS_COMPILED, kernel
+from pliant.kernels._jit import kernel, native
 from pliant.system.work import WIDTH
 
-# load(table, row): lanes of one row of a (rows, WIDTH) table. store(table, row, x). same(x): a float in all lanes.
-# is_positive(x): in every lane.
-if COMPILES and IS_COMPILED:
-    from pliant.kernels.algebra.lanes_type import is_positive, load, same, store
-else:
 
-    def load(table: Any, row: Any) -> Any:
-        return table[row].copy()
+@native("algebra.lanes_type")
+def load(table: Any, row: Any) -> Any:
+    """Lanes of one row of a (rows, WIDTH) table."""
+    return table[row].copy()
 
-    def store(table: Any, row: Any, x: Any) -> None:
-        table[row] = x
 
-    def same(x: Any) -> Any:
-        return np.full(WIDTH, x)
+@native("algebra.lanes_type")
+def store(table: Any, row: Any, x: Any) -> None:
+    table[row] = x
 
-    def is_positive(x: Any) -> Any:
-        return bool(np.all(x > 0.0))
+
+@native("algebra.lanes_type")
+def same(x: Any) -> Any:
+    """A float in all lanes."""
+    return np.full(WIDTH, x)
+
+
+@native("algebra.lanes_type")
+def is_positive(x: Any) -> Any:
+    """In every lane."""
+    return bool(np.all(x > 0.0))
 
 
 @kernel
