@@ -25,7 +25,6 @@ def doubled(system, work, t, y, ydot):
 
 def compiled():
     """(was it found in the cache, what it does)."""
-    entry(through)
     made = kernel(DERIVATIVE)(FunctionType(doubled.__code__, globals()))  # not yet loaded
     was_made = []
     with pytest.MonkeyPatch.context() as patch:
@@ -39,6 +38,7 @@ def compiled():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    entry(through)  # in the usual one
     monkeypatch.setattr(_compiled, "CACHE_FOLDER", tmp_path)
     return tmp_path
 
@@ -114,6 +114,7 @@ def test_a_kernel_in_the_place_of_another_is_damage(folder):
 @pytest.mark.parametrize("how", ["full", "in the way"])
 def test_a_cache_that_cannot_be_written_costs_one_warning(how, tmp_path, monkeypatch):
     _cache.warn_unwritable.cache_clear()
+    entry(through)
     (tmp_path / "file").write_text("x")
     monkeypatch.setattr(_compiled, "CACHE_FOLDER", tmp_path / "file" / "folder" if how == "in the way" else tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

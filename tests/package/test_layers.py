@@ -255,4 +255,4 @@ def test_a_run_whose_kernels_are_compiled_loads_nothing_that_it_does_not_need(tm
     loaded_by_a_run(tmp_path)
     loaded = loaded_by_a_run(tmp_path)
     assert {"llvmlite.binding", "h5py"} <= loaded
-    assert not loaded & {"numba", "llvmlite.ir", "scipy", "xarray", "matplotlib", "plotly", "pandas", "yaml"}
+    assert not loaded & {"numba", "scipy", "xarray", "matplotlib", "plotly", "pandas", "yaml"}
