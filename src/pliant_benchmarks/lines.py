@@ -101,7 +101,7 @@ LINES = (
         "study", "rows of studies: cost, places, store, a scheduler of 64 workers", "flat within 30 %; two: 1.9x", study
     ),
     Line("stepper", "steps of 0.01 s of chain 3, torques from Python", ">= 1e5 steps/s", steps),
-    Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 25, 2, 60 s", startup),
+    Line("startup", "import, first run, cached run, warmup (wall time)", ".3, 15, 1, 60 s", startup),
 )
 
 

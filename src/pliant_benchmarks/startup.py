@@ -48,10 +48,10 @@ def startup(say: Callable[[str], None]) -> list[Figure]:
         try:
             say("first run, empty cache")
             first, _ = _wall(run, folder / "cache")
-            found.append(_figure("first run, empty cache", 25.0, first, "two-link-arm, whole process"))
+            found.append(_figure("first run, empty cache", 15.0, first, "two-link-arm, whole process"))
             say("cached run")
             cached = min(_wall(run, folder / "cache")[0] for _ in range(REPEATS))
-            found.append(_figure("cached run", 2.0, cached, f"the same, least of {REPEATS}"))
+            found.append(_figure("cached run", 1.0, cached, f"the same, least of {REPEATS}"))
         except RuntimeError as error:
             found.append(Figure("run", note=str(error)))
         try:
