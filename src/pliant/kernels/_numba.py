@@ -98,10 +98,11 @@ def _signature(signature: Any) -> Any:
 
 def _copy(function: Callable[..., Any]) -> Any:
     """The function in the mirror of its module."""
-    given = function.__globals__
+    given, module = function.__globals__, sys.modules.get(function.__module__)
     if id(given) not in _mirrors:
         _mirrors[id(given)] = given, ModuleType(function.__module__)
-        _made[id(sys.modules.get(function.__module__))] = _mirrors[id(given)][1]
+        if module is not None:
+            _made[id(module)] = _mirrors[id(given)][1]
     seen = vars(_mirrors[id(given)][1])
     copy = FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
