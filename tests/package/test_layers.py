@@ -256,3 +256,13 @@ def test_a_run_whose_kernels_are_compiled_loads_nothing_that_it_does_not_need(tm
     loaded = loaded_by_a_run(tmp_path)
     assert {"llvmlite.binding", "h5py"} <= loaded
     assert not loaded & {"numba", "scipy", "xarray", "matplotlib", "plotly", "pandas", "yaml"}
+    assert "pliant.cases.two_link_arm" in loaded
+    assert not loaded & {"pliant.cases.falling_chain", "pliant.trust.certify", "pliant.linear", "pliant.io.mjcf"}
+
+
+def test_a_case_has_the_name_of_its_module():
+    from pliant.cases.case import MODULES, all_cases, case_named
+
+    assert list(all_cases()) == [module.replace("_", "-") for module in MODULES]
+    assert case_named("falling-chain") is all_cases()["falling-chain"]
+    assert case_named("falling_chain") is case_named("case") is case_named("") is None

@@ -207,5 +207,16 @@ def unknown_key(key: str, allowed: Any, where: str) -> str:
 
 def all_cases() -> dict[str, Case]:
     """Every built-in case by name."""
-    found = [importlib.import_module(f"pliant.cases.{module}").CASE for module in MODULES]
+    found = [_case_of(module) for module in MODULES]
     return {case.name: case for case in found}
+
+
+def case_named(name: str) -> Case | None:
+    """The built-in case of this name, alone: to import them all takes its time. A case has the name of its module."""
+    module = name.replace("-", "_")
+    return _case_of(module) if module in MODULES and "_" not in name else None
+
+
+def _case_of(module: str) -> Case:
+    case: Case = importlib.import_module(f"pliant.cases.{module}").CASE
+    return case

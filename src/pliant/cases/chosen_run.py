@@ -17,7 +17,6 @@ from pliant.engine.arguments import as_number
 from pliant.engine.run_options import OFF, RUN_OPTIONS
 from pliant.errors import ModelError
 from pliant.io.parameters import FILE_KEYS
-from pliant.io.robot_file import file_keys
 from pliant.methods import PARAMETERS
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
@@ -147,4 +146,6 @@ def _notes(
 
 
 def _file_settings(path: Path) -> list[str]:
+    from pliant.io.robot_file import file_keys
+
     return [key for key in file_keys(path) if key not in RUN_SETTINGS]

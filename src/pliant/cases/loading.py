@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.cases.case import Case, all_cases
+from pliant.cases.case import Case, all_cases, case_named
 from pliant.errors import ModelError
 from pliant.files import as_path
 from pliant.methods.method import Method
@@ -63,11 +63,12 @@ def load_grid(
 
 def find_case(name: str | Path) -> Case | None:
     """The built-in case of this name, or None if it is to be read as a file."""
-    cases = all_cases()
-    if str(name) in cases:
-        return cases[str(name)]
+    case = case_named(str(name))
+    if case is not None:
+        return case
     if Path(name).suffix or os.path.exists(name):  # False also for names that no file can have
         return None
+    cases = all_cases()
     close = difflib.get_close_matches(str(name), list(cases), 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ModelError(

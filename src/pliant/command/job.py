@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.cases.case import Case
 from pliant.cases.chosen_run import choose_run
@@ -23,9 +23,11 @@ from pliant.result import Result
 from pliant.results.figures import FigureRequest, figure_requests
 from pliant.simulation.options import check_options, with_values
 from pliant.simulation.simulate import simulate
-from pliant.trust.certify import Certificate, FiguresOfRun, certify
 from pliant.view.page.report import check_shared_script, write_report
 from pliant.view.picture.video import video_format
+
+if TYPE_CHECKING:
+    from pliant.trust.certify import Certificate
 
 MAX_FOLDERS = 1000  # of one name
 MAX_REPORTED = 6  # variants whose figures and results are all kept; of more only what they say together
@@ -204,6 +206,8 @@ def _certify(job: Job, wanted: Certifying, progress: Progress | None, is_one: bo
     """The run with its shadow runs."""
     if not is_one:
         raise ModelError(f"{job.name}: with these settings it is several runs; certify one of them")
+    from pliant.trust.certify import FiguresOfRun, certify
+
     case, settings = job.case, job.settings
     figures: Any = wanted.figures or None
     if case is not None and not wanted.figures:

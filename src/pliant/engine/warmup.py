@@ -65,11 +65,10 @@ def _hand_out(take: Callable[[], str]) -> None:
         said, answer = "", DONE
         while answer:
             try:
-                name = take()
-            except IndexError:  # the other has taken the last one
+                worker.stdin.write(f"{take()}\n")
+                worker.stdin.flush()
+            except (IndexError, BrokenPipeError):  # the other process has taken the last one; this one has died
                 break
-            worker.stdin.write(f"{name}\n")
-            worker.stdin.flush()
             while answer := worker.stdout.readline():
                 if answer == DONE:
                     break
