@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 import subprocess
@@ -73,7 +74,8 @@ def _hand_out(take: Callable[[], str]) -> None:
                 if answer == DONE:
                     break
                 said += answer
-        worker.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            worker.stdin.close()
         said += worker.stdout.read()
     if worker.returncode:
         raise SimulationError(f"a kernel did not compile:\n{said}")
