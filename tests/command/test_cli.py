@@ -6,9 +6,12 @@ import sys
 
 import pytest
 
+import pliant
 from command_line import pliant_command
 from paths import DOCS, EXAMPLES
 from pliant.cases.case import all_cases
+from pliant.command.compiling import say_what_compiles
+from pliant.kernels import _jit
 
 CASES = list(all_cases())
 
@@ -213,3 +216,21 @@ def test_every_reference_is_in_the_bibliography():
     for table in FAMILIES.values():
         for row in table:
             assert f"`{row.reference}`" in text
+
+
+@pytest.mark.parametrize(
+    ("case", "options", "words"),
+    [
+        ("sliding-block", {"integrator": "radau"}, ["radau", "friction that sticks"]),
+        ("sliding-block", {}, ["friction that sticks"]),
+        ("two-link-arm", {"integrator": "radau"}, ["radau"]),
+        ("two-link-arm", {}, []),
+    ],
+)
+def test_what_a_run_has_to_compile_is_said_before_it_is_waited_for(case, options, words, monkeypatch, capsys, tmp_path):
+    missing = {"pliant.kernels.contact.stick", "pliant.kernels.integrators.radau"}
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_jit, "is_cached", lambda module="": module not in missing)
+    say_what_compiles(pliant.load(case), options)
+    said = capsys.readouterr().err
+    assert said == (f"pliant compiles {', '.join(words)}, once on this machine (10 to 20 s) ...\n" if words else "")
