@@ -12,7 +12,7 @@ def compile_first() -> None:
     from pliant.kernels import _jit
 
     if _jit.CACHE_FOLDER and not _jit.is_cached():
-        print("pliant compiles its kernels, once on this machine (about 15 s on two free cores) ...", file=sys.stderr)
+        print("pliant compiles its kernels, once on this machine (about half a minute) ...", file=sys.stderr)
         warm_up(is_first_run=True)
 
 
