@@ -21,7 +21,7 @@ STABILITY_BOUND = 6.1  # of dop853: h times the largest eigenvalue
 # Hairer's code, but an impact that makes beams ring has dozens, and then it does not pay
 STIFF_STEPS = 60
 # steps whose length fast motion decides, by stability or because it is followed, that make one of ark5 worth while
-FAST_STEPS, FAST = 10, 2.0
+FAST_STEPS, FAST = 30, 4.0
 # steps a second of dop853 at the bound of stability, that make trials of ark5 at the start worth while, and when
 STIFF_RATE, FIRST_TRIALS = 200.0, (1, 16)
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
@@ -31,7 +31,15 @@ WAIT = 100  # steps of dop853 after a trial in vain, before the next one; then t
 SHARE = 0.05  # of the cost of a run, that a trial may take while ark5 or radau goes on
 # cost over that of the method before, below which a trial is kept. At equal tolerances ark5 errs more than dop853 and
 # radau, so that a small gain would be none
-GAIN = {EXPLICIT: 0.8, SEMI_IMPLICIT: 0.6, IMPLICIT: 0.8}
+FIRST_GAIN = 0.3  # where the cost of dop853 is only a guess
+GAIN = {
+    (EXPLICIT, SEMI_IMPLICIT): 0.6,
+    (IMPLICIT, SEMI_IMPLICIT): 0.4,
+    (EXPLICIT, IMPLICIT): 0.8,
+    (SEMI_IMPLICIT, IMPLICIT): 0.8,
+    (SEMI_IMPLICIT, EXPLICIT): 0.6,
+    (IMPLICIT, EXPLICIT): 0.6,
+}
 CLEAR_GAIN = 0.4  # of ark5 over dop853, beyond which radau is not tried at once
 # evaluations: a step of dop853, and its dense output; a stage of ark5
 STEP_COST, DENSE_COST, STAGE_COST = 12.0, 3.0, 1.2
@@ -59,9 +67,9 @@ class AutoChoice:
         self._fastest = 0.0  # [1/s] at the start
         self._first_trials: tuple[int, ...] = ()
         self._look, self._wait, self._again = LOOK, WAIT, 0
-        self._asked: Integrator | None = None  # to be tried when the cost of dop853 has been measured
+        self._asked: tuple[Integrator, ...] = ()  # to be tried when the cost of the method in use has been measured
         self._begun = 0.0, 0.0  # t and cost where the measurement of the method in use began
-        self._compared = ""  # what the cost of a trial is compared with
+        self._is_guess = False  # the cost that a trial is compared with
 
     def copy(self) -> AutoChoice:
         """Another one in the same state."""
@@ -69,11 +77,11 @@ class AutoChoice:
 
     def begin(self, memory: Memory, fastest: Callable[[], float]) -> None:
         """Look for what makes a trial worth while. fastest: about the largest eigenvalue at the start [1/s]."""
-        self._watch(memory, *self.candidates[:1])
         if SEMI_IMPLICIT in self.candidates:
             self._fastest = fastest()
             if self._fastest > STIFF_RATE * STABILITY_BOUND:
                 self._first_trials, memory.stepping[0].review = FIRST_TRIALS, FIRST_TRIALS[0]
+        self._watch(memory, *self.candidates[:1])
 
     def so_far(self, memory: Memory) -> dict[str, Any]:
         """All that later decisions depend on, as plain values."""
@@ -83,7 +91,7 @@ class AutoChoice:
             "fastest": self._fastest,
             "first_trials": list(self._first_trials),
             "waits": [self._look, self._wait, self._again],
-            "asked": self._asked.name if self._asked is not None else "",
+            "asked": [each.name for each in self._asked],
             "begun": list(self._begun),
             "watched": {name: stepping[name].item() for name in WATCHED},
         }
@@ -94,7 +102,7 @@ class AutoChoice:
         self._due = {each: before["due"][each.name] for each in self._due}
         self._fastest, self._first_trials = before["fastest"], tuple(before["first_trials"])
         self._look, self._wait, self._again = before["waits"]
-        self._asked = next((each for each in self._due if each.name == before["asked"]), None)
+        self._asked = tuple(each for each in self._due if each.name in before["asked"])
         self._begun = before["begun"][0], before["begun"][1]
         for name in WATCHED:
             memory.stepping[0][name] = before["watched"][name]
@@ -105,32 +113,44 @@ class AutoChoice:
         bounds = {(): (0, 0.0), (SEMI_IMPLICIT,): (FAST_STEPS, FAST), (IMPLICIT,): (STIFF_STEPS, STABILITY_BOUND)}
         stepping.watches, stepping.watched_stiffness = bounds[candidate]
 
-    def review(self, memory: Memory, fastest: Callable[[], float]) -> tuple[list[Integrator], float]:
-        """What to try now, one after the other, and the cost per second of motion of the method in use.
-
-        fastest: about the largest eigenvalue now [1/s]."""
+    def review(self, memory: Memory) -> tuple[tuple[Integrator, ...], float]:
+        """What to try now, one after the other, and the cost per second of motion of the method in use."""
         stepping = memory.stepping[0]
-        if self.method != EXPLICIT:
-            return self._look_round(memory, fastest)
-        self._compared = f"what {EXPLICIT.name} cost"
-        if self._first_trials and stepping.n_steps >= self._first_trials[0]:
+        n_steps = int(stepping.n_steps)
+        self._is_guess = False
+        if self._asked:
+            asked, self._asked = self._asked, ()
+            if self.method == EXPLICIT:
+                self._watch(memory, *(self.candidates[1:] if asked == (SEMI_IMPLICIT,) else ()))
+                self._wait_for(memory)
+            else:
+                self._look_later(memory)
+            return asked, self._measured(memory)
+        if self._first_trials and n_steps >= self._first_trials[0]:
             self._first_trials = self._first_trials[1:]
             stepping.review = self._first_trials[0] if self._first_trials else 0
-            self._compared = f"what {EXPLICIT.name} would cost at least"
-            return [SEMI_IMPLICIT], self._least_cost(memory, self._fastest)
-        if 0 < self._again <= stepping.n_steps:  # the wait is over
+            self._is_guess = True
+            return (SEMI_IMPLICIT,), self._step_cost(memory) * self._fastest / STABILITY_BOUND
+        if 0 < self._again <= n_steps:  # the wait is over
             self._again = 0
             self._watch(memory, *self.candidates[:1])
-            return [], 0.0
-        if self._asked is None:  # measure what dop853 costs now
-            self._asked = SEMI_IMPLICIT if stepping.watched_stiffness == FAST else IMPLICIT
+            return (), 0.0
+        self._asked = self._worth_trying(memory)
+        if self._asked:  # first measure what the method in use costs now
             self._measured(memory)
-            stepping.watches, stepping.review = 0, stepping.n_steps + TRIAL
-            return [], 0.0
-        asked, self._asked = self._asked, None
-        self._watch(memory, *(self.candidates[1:] if asked == SEMI_IMPLICIT else ()))
-        self._wait_for(memory)
-        return [asked], self._measured(memory)
+            stepping.watches, stepping.review = 0, n_steps + TRIAL
+        else:
+            self._look_later(memory)
+        return (), 0.0
+
+    def _worth_trying(self, memory: Memory) -> tuple[Integrator, ...]:
+        """Of dop853: what it was watched for. Of others: whatever is no large part of the cost so far."""
+        if self.method == EXPLICIT:
+            return (SEMI_IMPLICIT if memory.stepping[0].watched_stiffness == FAST else IMPLICIT,)
+        cost = units(self.method, memory)
+        due = [each for each in (*self.candidates, EXPLICIT) if each != self.method and cost >= self._due[each]]
+        self._due = self._due | {each: 2.0 * cost for each in due}
+        return tuple(due)
 
     def _measured(self, memory: Memory) -> float:
         """Cost per second of motion since this was asked last."""
@@ -138,21 +158,9 @@ class AutoChoice:
         self._begun = now
         return (now[1] - cost) / max(now[0] - t, TINY)
 
-    def _look_round(self, memory: Memory, fastest: Callable[[], float]) -> tuple[list[Integrator], float]:
-        """While ark5 or radau goes on."""
-        stepping, rate, now = memory.stepping[0], self._measured(memory), self._begun[1]
-        self._look, self._compared = 2 * self._look, f"what {self.method.name} cost"
-        stepping.review = stepping.n_steps + self._look
-        due = [each for each in (*self.candidates, EXPLICIT) if each != self.method]
-        due = [each for each in due if now >= self._due[each]]
-        self._due = self._due | {each: 2.0 * now for each in due}
-        if EXPLICIT in due and rate <= self._least_cost(memory, fastest()):
-            due.remove(EXPLICIT)
-        return due, rate
-
-    def _least_cost(self, memory: Memory, fastest: float) -> float:
-        """Per second of motion, of dop853 if it is to be stable."""
-        return self._step_cost(memory) * fastest / STABILITY_BOUND
+    def _look_later(self, memory: Memory) -> None:
+        memory.stepping[0].review = memory.stepping[0].n_steps + self._look
+        self._look *= 2
 
     def _step_cost(self, memory: Memory) -> float:
         """Of dop853."""
@@ -161,22 +169,23 @@ class AutoChoice:
 
     def takes(self, memory: Memory, scheme: Integrator, cost: float, before: float) -> bool:
         """Whether a trial was worth while; then its method goes on. cost, before: per second of motion."""
-        if not cost < GAIN[scheme] * before:
+        if not cost < (FIRST_GAIN if self._is_guess else GAIN[self.method, scheme]) * before:
             return False
-        self.take(memory, scheme, f"{cost / before:.2g} of {self._compared}")
+        about = "about " if self._is_guess else ""
+        self.take(memory, scheme, f"{about}{cost / before:.2g} of the cost of {self.method.name}")
         if scheme == SEMI_IMPLICIT and cost > CLEAR_GAIN * before:  # radau may be better still
-            memory.stepping[0].review, self._look = memory.stepping[0].n_steps + TRIAL, LOOK // 2
+            memory.stepping[0].review = memory.stepping[0].n_steps + 1
             self._due = self._due | {IMPLICIT: 0.0}
         return True
 
     def take(self, memory: Memory, scheme: Integrator, reason: str) -> None:
         """Another method goes on, and why."""
-        stepping = memory.stepping[0]
         self.method, self.reasons = scheme, (*self.reasons, reason)
-        self._begun, self._look = (float(stepping.t), units(scheme, memory)), LOOK
-        stepping.watches, stepping.review = 0, stepping.n_steps + LOOK
+        memory.stepping[0].watches, self._first_trials, self._again = 0, (), 0
         if scheme == EXPLICIT:
             self._wait_for(memory)
+        else:
+            self._look_later(memory)
 
     def _wait_for(self, memory: Memory) -> None:
         """Look for fast motion again later."""
@@ -206,12 +215,19 @@ def describe_integrators(integrators: Sequence[tuple[float, Integrator]]) -> str
     return ", ".join([first.name, *shown, *more])
 
 
+def describe_reasons(integrators: Sequence[tuple[float, Integrator]], reasons: Sequence[str]) -> str:
+    """'ark5 from 0.0123 s: 0.2 of the cost of dop853'."""
+    changes = list(zip(integrators[1:], reasons, strict=False))
+    shown = [f"{scheme.name} from {t:.4g} s: {reason}" for (t, scheme), reason in changes[:3]]
+    return "; ".join([*shown, *([f"{len(changes) - 3} more changes"] if len(changes) > 3 else [])])
+
+
 def say_if_compiling(scheme: Integrator, t: float) -> None:
-    """A change in the middle of a run may have to compile: then say why it takes a while."""
+    """A trial in the middle of a run may have to compile: then say why it takes a while."""
     from pliant.kernels import _jit
 
     if scheme != EXPLICIT and _jit.CACHE_FOLDER and not _jit.is_cached(scheme.module):
         print(
-            f"pliant: stiff from t = {t:.4g} s on; compiling {scheme.name}, once on this machine (about 10 s) ...",
+            f"pliant: stiff at t = {t:.4g} s; compiling {scheme.name}, once on this machine (about 10 s) ...",
             file=sys.stderr,
         )

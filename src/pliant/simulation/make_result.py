@@ -16,7 +16,7 @@ from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
 from pliant.results.recording import Dense, recorded_energy
 from pliant.simulation.audit import audit_run
-from pliant.simulation.auto_integrator import describe_integrators
+from pliant.simulation.auto_integrator import describe_integrators, describe_reasons
 from pliant.simulation.contact_log import contact_log, join_contacts
 from pliant.simulation.continuing import checkpoint_of
 from pliant.simulation.options import settings_of
@@ -107,7 +107,7 @@ def _result(
         reason=reason,
         audit=audit,
         stats=stats,
-        settings=settings_of(options) | {"integrator": describe_integrators(run.integrators)},
+        settings=settings_of(options) | _integrator_settings(run),
         inputs=inputs,
         dense=dense,
         contacts=contacts,
@@ -116,6 +116,14 @@ def _result(
         integrators=tuple((t, scheme.name) for t, scheme in run.integrators),
         methods=Methods(options["formulation"], options["integrator"], options["closure"]),
     )
+
+
+def _integrator_settings(run: Run) -> dict[str, str]:
+    """Which integrators were at work; of "auto" also why it has changed them."""
+    names = {"integrator": describe_integrators(run.integrators)}
+    if len(run.integrators) == 1 or run.choice is None:
+        return names
+    return names | {"why_changed": describe_reasons(run.integrators, run.choice.reasons)}
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:

@@ -114,7 +114,7 @@ class Run:
         self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
         self.choice = _choice(handle, options, len(self._unknowns.solved))
         if self.choice is not None:
-            self.choice.begin(self.memory, self.fastest)
+            self.choice.begin(self.memory, lambda: fastest(self))
         self._choice0 = self.choice and self.choice.copy()
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
@@ -177,6 +177,7 @@ class Run:
         else:
             say_if_compiling(integrator, float(stepping.t))
             scheme = _scheme(integrator, handle.method)
+            as_bytes(handle.work.calls)[...] = next(iter(self._used.values())).calls
             if integrator.kind == "semi-implicit":
                 _install_stages(handle)
             self._pin(with_method(self.memory, scheme, self._unknowns))
@@ -208,24 +209,24 @@ class Run:
         stepping.max_steps, stepping.stall_steps = stepping.max_steps + counted.steps, counted.steps
         stepping.stall_t = stepping.t
 
-    def fastest(self) -> float:
-        """About the largest eigenvalue of the equations now [1/s]."""
-        return fastest(self.handle, float(self.memory.stepping[0].t), self.memory.y)
-
     def review(self) -> Status:
         """What "auto" does when dop853 follows fast motion, and now and then: it tries other integrators. Returns where
         that led."""
         assert self.choice is not None
-        candidates, cost = self.choice.review(self.memory, self.fastest)
+        candidates, cost = self.choice.review(self.memory)
         for candidate in candidates:
-            memory, pinned = self.memory, self._pinned
-            kept = Kept(self.handle.work, memory)
-            status, tried = try_steps(self, candidate)
-            if self.choice.takes(self.memory, candidate, tried, cost):
+            memory, pinned, n = self.memory, self._pinned, len(self.integrators)
+            kept, is_taken = Kept(self.handle.work, memory), False
+            try:
+                status, tried = try_steps(self, candidate)
+                is_taken = self.choice.takes(self.memory, candidate, tried, cost)
+            finally:  # Ctrl-C, too
+                if not is_taken:
+                    kept.restore()
+                    self._put(memory, pinned)
+                    del self.integrators[n:]
+            if is_taken:
                 return status
-            kept.restore()
-            self._put(memory, pinned)
-            self.integrators.pop()
         return Status.PAUSE
 
     def gives_up(self, status: Status) -> bool:

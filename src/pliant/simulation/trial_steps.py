@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.motion import moved_along
-from pliant.engine.prepared import Prepared
-from pliant.errors import PliantError
 from pliant.methods.integrators import Integrator
 from pliant.simulation.auto_integrator import SETTLING, TRIAL, units
 from pliant.system.memory import Memory
@@ -23,8 +20,8 @@ Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 BUFFERS = ("rows", "piece_times", "piece_terms")  # of Memory; how far they are filled is in memory.stepping
 TRIED = (Status.PAUSE, Status.SAMPLE, Status.BUFFER_FULL, Status.DONE, Status.STOPPED)  # from which a run can go on
-ITERATIONS = 8  # of the power method, even: displacements become velocities and these accelerations
-DIFFERENCE = 1e-6  # [rad, m, 1/s of them] of states whose accelerations are compared
+FIRST_STEPS = 6  # that are looked at, and taken back
+NEVER = 1 << 40  # steps
 
 
 def as_bytes(table: Any) -> Bytes:
@@ -35,10 +32,8 @@ def as_bytes(table: Any) -> Bytes:
 class Kept:
     """A copy of all that steps change, but for the buffers of what is recorded."""
 
-    def __init__(self, work: Any, memory: Memory | None = None) -> None:
-        named = [*zip(work._fields, work, strict=True)]
-        if memory is not None:
-            named += zip(memory._fields, memory, strict=True)
+    def __init__(self, work: Any, memory: Memory) -> None:
+        named = [*zip(work._fields, work, strict=True), *zip(memory._fields, memory, strict=True)]
         self._tables = [as_bytes(table) for name, table in named if table.nbytes and name not in BUFFERS]
         self._copies = [table.copy() for table in self._tables]
 
@@ -47,27 +42,19 @@ class Kept:
             table[...] = copy
 
 
-def fastest(handle: Prepared, t: float, y: Array) -> float:
-    """About the largest eigenvalue of the equations of motion [1/s]: the power method, by differences."""
-    n_q, n_v = int(handle.system.world[0].n_q), int(handle.system.world[0].n_v)
-    q, v = y[:n_q].copy(), y[n_q : n_q + n_v].copy()
-    kept = Kept(handle.work)
-    try:
-        a = handle.forward_dynamics(q, v, t=t).copy()
-        x, w, growth = np.zeros(n_v), np.where(np.arange(n_v) % 2, 1.0, -1.0), []
-        for _ in range(ITERATIONS):
-            size = math.hypot(*x, *w)
-            if not 0.0 < size < math.inf:
-                return 0.0
-            growth.append(size)
-            x, w = x / size, w / size
-            beside = moved_along(handle, q, DIFFERENCE * x), v + DIFFERENCE * w
-            x, w = w, (handle.forward_dynamics(*beside, t=t) - a) / DIFFERENCE
-    except PliantError:
-        return 0.0
-    finally:
-        kept.restore()
-    return math.exp(sum(math.log(each) for each in growth[2:]) / len(growth[2:]))
+def fastest(run: Run) -> float:
+    """About the largest eigenvalue of the equations of motion [1/s], as the first steps of dop853 see it: where motion
+    oscillates their estimates go up and down, and the geometric mean is about right."""
+    kept, stepping, found = Kept(run.handle.work, run.memory), run.memory.stepping[0], []
+    stepping.watches, stepping.budget = NEVER, 1
+    for _ in range(FIRST_STEPS):
+        status = run.enter()
+        if status == Status.PAUSE and stepping.stiffness > 0.0:
+            found.append(math.log(stepping.stiffness / stepping.h_made))
+        elif status not in (Status.PAUSE, Status.SAMPLE):  # a controller is not asked
+            break
+    kept.restore()
+    return math.exp(sum(found) / len(found)) if found else 0.0
 
 
 def try_steps(run: Run, scheme: Integrator) -> tuple[Status, float]:
