@@ -126,7 +126,9 @@ def test_result_says_why_the_integrator_was_changed(tmp_path):
     assert "why_changed" not in simulate(damped_hinge(), 0.01, integrator="radau").settings
 
 
-@pytest.mark.parametrize("name", ["falling-chain", "bouncing-ball", "canadarm", "two-link-arm", "space-robot", "ground-space"])
+@pytest.mark.parametrize(
+    "name", ["falling-chain", "bouncing-ball", "canadarm", "two-link-arm", "space-robot", "ground-space"]
+)
 def test_auto_stays_with_dop853_on_ordinary_cases(name):
     case = all_cases()[name]
     found = simulate(case.build(case.resolve({})), **dict(case.run))
@@ -213,7 +215,7 @@ def test_controllers_in_python_are_not_asked_twice():
 
 
 @pytest.mark.parametrize("through_file", [False, True], ids=["in memory", "through a file"])
-@pytest.mark.parametrize("rtol", [1e-4, 1e-8])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
 def test_one_run_is_two_runs_whatever_auto_has_chosen(rtol, through_file, tmp_path):
     """A sample of the controller ends a step at 1/8 s in both: to the last bit."""
     model, options = held_blades(), {"rtol": rtol, "atol": 1e-2 * rtol}

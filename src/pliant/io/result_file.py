@@ -37,7 +37,12 @@ FORMAT, VERSION = "pliant result", 1  # VERSION rises when older programs would 
 GROUP = "run"  # beside the labelled columns: what a Result needs besides them, under names of its own
 MAX_BYTES = 1_000_000_000_000
 # tables of records lie there field by field
-RECORDS: dict[str, Any] = {"phase_table": PHASE, "end_phase": PHASE, "end_controllers": CONTROLLER_WORK, "end_newton": NEWTON}
+RECORDS: dict[str, Any] = {
+    "phase_table": PHASE,
+    "end_phase": PHASE,
+    "end_controllers": CONTROLLER_WORK,
+    "end_newton": NEWTON,
+}
 FACTS = ("settings", "audit", "stats", "status", "reason", "integrators", "methods")
 END_FACTS = ("t", "h", "integrator", "was_switched", "has_moved", "t_control")
 

@@ -25,7 +25,7 @@ class SampledState:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The end of a run. Integrators begin anew from it, as they do after every event."""
+    """The end of a run. Integrators begin anew from it, as they do after every event, but for what is kept here."""
 
     t: float  # [s]
     h: float  # [s] next step, 0: to be guessed

@@ -435,10 +435,8 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
                 stepping.budget,
                 min(stepping.budget, SHORT_STEPS) if is_short else stepping.budget,
             )
-            if is_review:
-                status = run.review()
-            else:
-                status = Status(run.enter() if is_short else run.enter_interruptibly())
+            enter = run.enter if is_short else run.enter_interruptibly
+            status = run.review() if is_review else Status(enter())
             stepping.budget = wanted
             memory = run.memory
             if status == Status.SAMPLE:

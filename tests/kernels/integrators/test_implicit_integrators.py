@@ -1,15 +1,11 @@
 """Implicit integrators: linear algebra, order, damping against closed forms, stiff models."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import pliant
 from integrator_runs import drive, fixed, in_pairs, pendulum, reference, slope, spin, sprung
-from paths import DATA
-from pliant.cases.case import all_cases
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.kernels import dynamics, repeat, shift
@@ -19,7 +15,7 @@ from pliant.kernels.integrators import radau_table
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import find_method
-from pliant.model.bodies import Body, Frame, Rod, Sphere
+from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
