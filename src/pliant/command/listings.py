@@ -65,7 +65,7 @@ def print_methods() -> None:
             for row in table
         ]
         print_table((family, "what", "cost", "supports", "reference"), rows)
-    print('* what "auto" chooses (and radau while the equations are stiff); references are in docs/bibliography.md')
+    print('* what "auto" chooses (and ark5 or radau while they cost less); references are in docs/bibliography.md')
 
 
 def print_method(name: str) -> None:

@@ -27,6 +27,7 @@ from pliant.results.recording import Dense, Event
 from pliant.system.contact_tables import PHASE
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.memory import N_EVENT_VALUES
+from pliant.system.newton import NEWTON
 from pliant.system.phases import Phases
 
 if TYPE_CHECKING:
@@ -36,7 +37,12 @@ FORMAT, VERSION = "pliant result", 1  # VERSION rises when older programs would 
 GROUP = "run"  # beside the labelled columns: what a Result needs besides them, under names of its own
 MAX_BYTES = 1_000_000_000_000
 # tables of records lie there field by field
-RECORDS: dict[str, Any] = {"phase_table": PHASE, "end_phase": PHASE, "end_controllers": CONTROLLER_WORK}
+RECORDS: dict[str, Any] = {
+    "phase_table": PHASE,
+    "end_phase": PHASE,
+    "end_controllers": CONTROLLER_WORK,
+    "end_newton": NEWTON,
+}
 FACTS = ("settings", "audit", "stats", "status", "reason", "integrators", "methods")
 END_FACTS = ("t", "h", "integrator", "was_switched", "has_moved", "t_control")
 
@@ -102,10 +108,11 @@ def _arrays(result: Recording) -> Iterator[tuple[str, Any]]:
         found["held"] = result.commands
     end = result.checkpoint
     if end is not None:
-        texts = {name: getattr(end, name) for name in END_FACTS}
+        texts = {name: getattr(end, name) for name in (*END_FACTS, "counted", "choice")}
         texts["sampled"] = [dataclasses.asdict(one) for one in end.sampled]
         yield "end", np.array(json.dumps(texts), dtype=object)
-        names = ("y", "phase", "side", "fired", "event_values", "inputs", "controllers", "control")
+        names = ["y", "phase", "side", "fired", "event_values", "inputs", "controllers", "control"]
+        names += ["newton", "jacobian", "factor", "pivots"] if end.jacobian.size else []
         found |= {f"end_{name}": getattr(end, name) for name in names}
     for name, values in found.items():
         parts = (
@@ -288,6 +295,13 @@ def _checkpoint(kept: dict[str, Any]) -> Checkpoint | None:
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     return Checkpoint(
         **{name: texts[name] for name in END_FACTS},
+        # files of earlier versions do not have these
+        counted=tuple(texts.get("counted", (0, 0, 0, 0))),
+        choice=texts.get("choice"),
+        newton=_records(kept, "end_newton", (0,)),
+        jacobian=kept.get("end_jacobian", np.zeros((0, 0))),
+        factor=kept.get("end_factor", np.zeros((0, 0, 0))),
+        pivots=kept.get("end_pivots", np.zeros((2, 0), np.int64)),
         sampled=tuple(_sampled(one) for one in texts["sampled"]),
         y=kept["end_y"],
         phase=_records(kept, "end_phase", (0,)),

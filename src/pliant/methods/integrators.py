@@ -97,10 +97,10 @@ class Dop853(RungeKutta):
 
 @dataclass(frozen=True)
 class AutoIntegrator(Dop853):
-    """dop853, and radau while the equations are stiff."""
+    """dop853, and ark5 or radau while they cost less."""
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "dop853, and radau while the equations are stiff"
+    summary: ClassVar[str] = "dop853, and ark5 or radau while they cost less"
 
     @property
     def first(self) -> Integrator:

@@ -25,11 +25,18 @@ class SampledState:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The end of a run. Integrators begin anew from it, as they do after every event."""
+    """The end of a run. Integrators begin anew from it, as they do after every event, but for what is kept here."""
 
     t: float  # [s]
     h: float  # [s] next step, 0: to be guessed
     integrator: str  # whose next step that is
+    # what it has counted and, of implicit ones, has of the equations; empty of others but "auto"
+    counted: tuple[int, ...]  # simulation/run.py: Counts
+    newton: Any  # (1) row of NEWTON, and tables of Memory
+    jacobian: Array
+    factor: Array
+    pivots: NDArray[np.int64]
+    choice: dict[str, Any] | None  # what "auto" knows (simulation/auto_integrator.py), None of other integrators
     y: Array  # q, v, and z: friction states, accumulated work and impulses
     # discrete phase and events; was_switched: an event at t itself has just changed it
     phase: Any  # (n_phases) rows of PHASE

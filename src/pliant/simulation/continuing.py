@@ -13,11 +13,12 @@ from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.checkpoint import Checkpoint
-from pliant.simulation.run import Run
+from pliant.simulation.run import Counts, Run
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
 FREE = ("name", "outputs", "duration", "run")  # of a model: what the motion does not depend on
+NEWTON_TABLES = ("newton", "jacobian", "factor", "pivots")  # of Memory: what implicit integrators keep
 OTHER_END = "start: its end is not one of this model; run the model anew"
 
 
@@ -84,6 +85,9 @@ def checkpoint_of(run: Run, status: Status) -> Checkpoint | None:
         t=float(stepping.t),
         h=float(stepping.h),
         integrator=run.integrators[-1][1].name,
+        counted=run.counts(),
+        **{name: getattr(memory, name).copy() for name in NEWTON_TABLES},
+        choice=run.choice.so_far(memory) if run.choice is not None else None,
         y=memory.y.copy(),
         phase=work.phase.copy(),
         side=memory.side[0].copy(),
@@ -148,8 +152,8 @@ def go_on(run: Run, start: Checkpoint) -> None:
     )
     stepping.has_begun, stepping.t_control = 1, start.t_control
     stepping.was_switched, stepping.has_moved = start.was_switched, start.has_moved
-    if not stepping.is_fixed and run.integrators[0][1].name == start.integrator:
-        stepping.h = start.h
+    if not stepping.is_fixed:
+        _go_on_stepping(run, start)
     run.begun = start.sampled
     if stepping.is_fixed:
         _begin_growth(run, start)
@@ -165,6 +169,23 @@ def go_on(run: Run, start: Checkpoint) -> None:
     )
     memory.rows[0] = np.concatenate([[start.t], start.y, start.inputs])
     stepping.n_rows = 1
+
+
+def _go_on_stepping(run: Run, start: Checkpoint) -> None:
+    """With the integrator that was at work, if it is, or "auto" may take it: as if there were no seam."""
+    if run.choice is not None and start.choice is not None:
+        run.go_on_with(start.integrator, start.choice)
+    integrator, stepping = run.integrators[-1][1], run.memory.stepping[0]
+    if integrator.name != start.integrator:
+        return
+    stepping.h = start.h
+    if run.choice is not None or integrator.kind == "implicit":
+        run.go_on_counting(Counts(*start.counted))
+    pairs = [(getattr(start, name), getattr(run.memory, name)) for name in NEWTON_TABLES]
+    is_fit = all(one.shape == other.shape for one, other in pairs)
+    if integrator.kind == "implicit" and is_fit and np.all((start.pivots >= 0) & (start.pivots < len(start.jacobian))):
+        for one, other in pairs:
+            other[...] = one
 
 
 def _begin_growth(run: Run, start: Checkpoint) -> None:

@@ -16,13 +16,13 @@ from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
 from pliant.results.recording import Dense, recorded_energy
 from pliant.simulation.audit import audit_run
-from pliant.simulation.auto_integrator import describe_integrators
+from pliant.simulation.auto_integrator import describe_integrators, describe_reasons
 from pliant.simulation.contact_log import contact_log, join_contacts
 from pliant.simulation.continuing import checkpoint_of
 from pliant.simulation.options import settings_of
 from pliant.simulation.outcome import events_of, failure_reason, status_word
 from pliant.simulation.recorder import Recorded
-from pliant.simulation.run import Run
+from pliant.simulation.run import Counts, Run
 from pliant.system.memory import evaluate_dense
 from pliant.system.status import Status
 
@@ -86,12 +86,13 @@ def _result(
         rows = _on_grid(rows, dense, options["sample"], model)
     t, q, v, inputs, energy = _split(handle, rows)
     outputs = recorded_outputs(handle, t, rows[:, 1 : rows.shape[1] - inputs.shape[1]], inputs, phases)
+    counts = Counts(*(now - before for now, before in zip(run.counts(), run.counted, strict=True)))
     stats = {
-        "evaluations": int(stepping.n_evaluations + handle.work.closure[0].n_evaluations),
-        "steps": int(stepping.n_steps),
+        "evaluations": counts.evaluations + int(handle.work.closure[0].n_evaluations),
+        "steps": counts.steps,
         "rejected": int(stepping.n_rejected),
         "events": int(stepping.n_events),
-        **_newton_stats(run),
+        **({"jacobians": counts.jacobians, "factorisations": counts.factorisations} if counts.jacobians else {}),
         **walls,
     }
     return Result(
@@ -106,7 +107,7 @@ def _result(
         reason=reason,
         audit=audit,
         stats=stats,
-        settings=settings_of(options) | {"integrator": describe_integrators(run.integrators)},
+        settings=settings_of(options) | _integrator_settings(run),
         inputs=inputs,
         dense=dense,
         contacts=contacts,
@@ -117,12 +118,12 @@ def _result(
     )
 
 
-def _newton_stats(run: Run) -> dict[str, int]:
-    """Of implicit integrators."""
-    newton = run.memory.newton[0]
-    if not newton.n_jacobians:
-        return {}
-    return {"jacobians": int(newton.n_jacobians), "factorisations": int(newton.n_factors)}
+def _integrator_settings(run: Run) -> dict[str, str]:
+    """Which integrators were at work; of "auto" also why it has changed them."""
+    names = {"integrator": describe_integrators(run.integrators)}
+    if len(run.integrators) == 1 or run.choice is None:
+        return names
+    return names | {"why_changed": describe_reasons(run.integrators, run.choice.reasons)}
 
 
 def _split(handle: Prepared, rows: Array) -> tuple[Array, Array, Array, Array, dict[str, Array]]:

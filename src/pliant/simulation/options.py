@@ -135,6 +135,11 @@ def _check_stages(model: Model, formulation: Formulation, integrator: Integrator
         )
 
 
+def takes_stages(model: Model, formulation: Formulation) -> bool:
+    """Whether semi-implicit integrators take a model with a formulation."""
+    return formulation.takes_stiffness and not model.is_stiffened
+
+
 def _closure(model: Model, given: Any, parameters: dict[str, Any], integrator: Integrator) -> Closure | None:
     """None without loops, where nothing may be said about it."""
     closure: Closure = find_method("closure", given, **parameters)

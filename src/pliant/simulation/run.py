@@ -8,7 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,25 @@ from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
 from pliant.results.checkpoint import SampledState
-from pliant.simulation.auto_integrator import IMPLICIT, STIFF_STEPS, AutoChoice, say_if_compiling
+from pliant.simulation.auto_integrator import (
+    EXPLICIT,
+    IMPLICIT,
+    SEMI_IMPLICIT,
+    AutoChoice,
+    say_if_compiling,
+)
 from pliant.simulation.controllers import Sampler
+from pliant.simulation.options import takes_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, with_method
+from pliant.simulation.trial_steps import Kept, as_bytes, fastest, try_steps
+from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
 FIRST_WORK = 20000  # steps times velocities before the first pause
 CAPACITY = 1024  # rows and pieces held before Python takes them away
-SHORT_STEPS = 20  # between two samples, for which no thread is started
+SHORT_STEPS = 50  # between two samples or reviews, for which no thread is started
 PAUSE_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 # what projecting velocities onto the loops may change, which is about the error of a step
 PROJECTION_TOLERANCES = 1e3
@@ -45,15 +53,40 @@ FIXED_RTOL, FIXED_ATOL = 1e-8, 1e-6  # of steps without error control
 GOES_ON = (Status.SAMPLE, Status.PAUSE, Status.BUFFER_FULL)
 
 
-def as_bytes(table: Any) -> NDArray[np.uint8]:
-    """The memory of a table of records: copied in a fraction of a microsecond, records one by one take twenty."""
-    return table.view(np.ndarray).view(np.uint8)  # type: ignore[no-any-return]
+class Counts(NamedTuple):
+    """What a run has taken so far."""
+
+    steps: int
+    evaluations: int
+    jacobians: int
+    factorisations: int
 
 
-def _may_change(options: dict[str, Any]) -> bool:
-    """Whether the integrator may become an implicit one on the way, as far as the closure goes with that."""
+class _Used(NamedTuple):
+    """An integrator that was used before, as it began."""
+
+    memory: Memory
+    pinned: Any
+    scheme: Scheme
+    newton: NDArray[np.uint8]  # bytes of memory.newton
+    calls: NDArray[np.uint8]  # of work.calls
+
+
+def _choice(handle: Prepared, options: dict[str, Any], n_unknowns: int) -> AutoChoice | None:
+    """Of "auto", as far as the model and its other methods go with it."""
     closure = options["closure"]
-    return bool(options["integrator"].may_change and (closure is None or closure.goes_with(IMPLICIT)))
+    if not options["integrator"].may_change:
+        return None
+    stages, implicit = (closure is None or closure.goes_with(each) for each in (SEMI_IMPLICIT, IMPLICIT))
+    stages = stages and takes_stages(handle.model, handle.method) and _has_stiff_forces(handle.system)
+    return AutoChoice(stages, implicit, n_unknowns)
+
+
+def _has_stiff_forces(system: Any) -> bool:
+    """Whether semi-implicit integrators find something to be implicit about."""
+    is_sprung = np.any(system.dofs.stiffness != 0.0) or np.any(system.dofs.damping != 0.0)
+    tables = system.limits, system.transmissions, system.flexes, system.springs, system.contacts
+    return bool(is_sprung or any(len(table) for table in tables))
 
 
 class Run:
@@ -73,21 +106,28 @@ class Run:
         self.handle = handle
         self._advance = _jit.entry(advance.advance)
         self._pin(_new_memory(handle, state, options, wants_rows, t))
-        self._first, self._newton = self.memory, as_bytes(self.memory.newton)
-        self._newton0 = self._newton.copy()
         first = options["integrator"].first
-        self.choice = AutoChoice(first) if _may_change(options) else None
         self.integrators: list[tuple[float, Integrator]] = [(t, first)]
+        self._used: dict[Integrator, _Used] = {}
+        self._remember(first, _scheme(first, handle.method))
+        self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
+        self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self.choice = _choice(handle, options, len(self._unknowns.solved))
+        if self.choice is not None:
+            self.choice.begin(self.memory, lambda: fastest(self))
+        self._choice0 = self.choice and self.choice.copy()
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
         self.begun: tuple[SampledState, ...] = ()  # Python controllers that another run had begun
+        self.counted = Counts(0, 0, 0, 0)  # by a run from which this one goes on
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned
 
-        self.memory = memory
-        self._pinned = Pinned(memory)
-        self.memory_ref = self._pinned.ref
+        self._put(memory, Pinned(memory))
+
+    def _put(self, memory: Memory, pinned: Any) -> None:
+        self.memory, self._pinned, self.memory_ref = memory, pinned, pinned.ref
         self._refs = (*self.handle.refs, self.memory_ref)
 
     def enter(self) -> int:
@@ -108,33 +148,94 @@ class Run:
 
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of memory.stepping."""
-        if self.memory is not self._first:
-            self._pin(self._first)
-        self._newton[:] = self._newton0
-        if self.choice is not None:
-            self.choice = AutoChoice(self.integrators[0][1])
+        self._use(next(iter(self._used)))
+        if self._choice0 is not None:
+            self.choice, self.memory.atol[:] = self._choice0.copy(), self._tolerances[1]
         del self.integrators[1:]
 
-    def change_integrator(self, scheme: Integrator) -> None:
-        """Go on with another integrator."""
-        handle, memory = self.handle, self.memory
-        say_if_compiling(scheme, float(memory.stepping[0].t))
-        unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
-        self._pin(with_method(memory, _scheme(scheme, handle.method), unknowns))
-        self.integrators.append((float(memory.stepping[0].t), scheme))
+    def _remember(self, integrator: Integrator, scheme: Scheme) -> None:
+        """The integrator that has just been put in place, and has not begun."""
+        newton, calls = as_bytes(self.memory.newton).copy(), as_bytes(self.handle.work.calls).copy()
+        self._used[integrator] = _Used(self.memory, self._pinned, scheme, newton, calls)
 
-    def review(self) -> None:
-        """What "auto" does when the equations seem stiff, or when it is time to look at the cost."""
+    def _use(self, integrator: Integrator) -> _Used:
+        """An integrator that was used before, as it began."""
+        used = self._used[integrator]
+        self._put(used.memory, used.pinned)
+        as_bytes(used.memory.newton)[...] = used.newton
+        as_bytes(self.handle.work.calls)[...] = used.calls
+        return used
+
+    def change_integrator(self, integrator: Integrator) -> None:
+        """Go on with another integrator."""
+        handle, stepping = self.handle, self.memory.stepping[0]
+        rtol, atol = self._tolerances
+        tighter = _tighter(handle, integrator, rtol)
+        stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
+        if integrator in self._used:
+            put_method(stepping, self._use(integrator).scheme)
+        else:
+            say_if_compiling(integrator, float(stepping.t))
+            scheme = _scheme(integrator, handle.method)
+            as_bytes(handle.work.calls)[...] = next(iter(self._used.values())).calls
+            if integrator.kind == "semi-implicit":
+                _install_stages(handle)
+            self._pin(with_method(self.memory, scheme, self._unknowns))
+            self._remember(integrator, scheme)
+        if integrator == EXPLICIT:  # steps of others may be far too long for it
+            stepping.h = 0.0
+        self.integrators.append((float(stepping.t), integrator))
+
+    def go_on_with(self, name: str, before: dict[str, Any]) -> None:
+        """Begin with the integrator that "auto" had chosen in a run before, and what it knew, if it may here, too."""
         assert self.choice is not None
-        other = self.choice.review(self.memory)
-        if other is not None:
-            self.change_integrator(other)
+        for integrator in (EXPLICIT, *self.choice.candidates):
+            if integrator.name == name:
+                if integrator != EXPLICIT:
+                    self.change_integrator(integrator)
+                    del self.integrators[0]
+                self.choice.go_on(self.memory, integrator, before)
+
+    def counts(self) -> Counts:
+        """So far, those of the run before included."""
+        stepping, newton = self.memory.stepping[0], self.memory.newton[0]
+        counts = stepping.n_steps, stepping.n_evaluations, newton.n_jacobians, newton.n_factors
+        return Counts(*(int(each) for each in counts))
+
+    def go_on_counting(self, counted: Counts) -> None:
+        """From where a run before had come to."""
+        stepping, self.counted = self.memory.stepping[0], counted
+        stepping.n_steps, stepping.n_evaluations = counted.steps, counted.evaluations
+        stepping.max_steps, stepping.stall_steps = stepping.max_steps + counted.steps, counted.steps
+        stepping.stall_t = stepping.t
+
+    def review(self) -> Status:
+        """What "auto" does when dop853 follows fast motion, and now and then: it tries other integrators. Returns where
+        that led."""
+        assert self.choice is not None
+        candidates, cost = self.choice.review(self.memory)
+        for candidate in candidates:
+            memory, pinned, n = self.memory, self._pinned, len(self.integrators)
+            kept, is_taken = Kept(self.handle.work, memory), False
+            try:
+                status, tried = try_steps(self, candidate)
+                is_taken = self.choice.takes(self.memory, candidate, tried, cost)
+            finally:  # Ctrl-C, too
+                if not is_taken:
+                    kept.restore()
+                    self._put(memory, pinned)
+                    del self.integrators[n:]
+            if is_taken:
+                return status
+        return Status.PAUSE
 
     def gives_up(self, status: Status) -> bool:
-        """Whether this failure is one of the run, not only of the integrator that "auto" tried."""
+        """Whether this failure is one of the run, not only of the integrator that "auto" has taken."""
         if self.choice is None or not self.choice.may_go_back(status):
             return True
-        self.change_integrator(self.choice.go_back(self.memory))
+        failed = self.choice.method.name
+        self.change_integrator(EXPLICIT)
+        self.choice.take(self.memory, EXPLICIT, f"{failed} failed")
         return False
 
 
@@ -295,7 +396,6 @@ def _new_memory(
             max_step=options["max_step"] or np.inf,
             max_steps=options["max_steps"],
             budget=max(10, FIRST_WORK // max(1, len(system.dofs))),
-            watches=STIFF_STEPS if _may_change(options) else 0,
         ),
         boundaries=packed.breakpoints,
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
@@ -324,19 +424,19 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
     samples[:] = sampler.next_instant()
     phase = [run.memory.stepping.t.copy()], [handle.work.phase[None, :].copy()]
     recorded, reported = Recorded(run.allowed_memory, bool(stepping.wants_dense), *phase), time.perf_counter()
-    reserve = address_reserve()
+    reserve, is_review = address_reserve(), False
     try:
         while True:
-            if status == Status.REVIEW:
-                run.review()
             entered = time.perf_counter()
-            # from one sample to the next it is faster without another thread
-            is_short = status == Status.SAMPLE and stepping.budget >= SHORT_STEPS
+            # from one sample to the next, and after a review, it is faster without another thread
+            is_short = (status == Status.SAMPLE or is_review) and stepping.budget >= SHORT_STEPS
+            is_review = status == Status.REVIEW
             wanted, stepping.budget = (
                 stepping.budget,
                 min(stepping.budget, SHORT_STEPS) if is_short else stepping.budget,
             )
-            status = Status(run.enter() if is_short else run.enter_interruptibly())
+            enter = run.enter if is_short else run.enter_interruptibly
+            status = run.review() if is_review else Status(enter())
             stepping.budget = wanted
             memory = run.memory
             if status == Status.SAMPLE:
@@ -347,7 +447,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
                 return recorded, status, ""
             else:
                 recorded.take(memory)
-            if status == Status.PAUSE and not is_short:
+            if status == Status.PAUSE and not is_short and not is_review:
                 spent = time.perf_counter() - entered
                 stepping.budget = int(min(1e6, max(1, stepping.budget * min(4.0, PAUSE_SECONDS / max(spent, 1e-9)))))
             if status in GOES_ON:

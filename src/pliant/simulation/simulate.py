@@ -53,8 +53,8 @@ def simulate(
 
     formulation, integrator, closure: who computes accelerations, who advances time, how loops are closed; each a value
     as pliant.GeneralisedAlpha(rho_inf=0.8) or pliant.Springs(stiffness=1e6), or its name for the defaults ("radau",
-    "springs"); `pliant methods` lists them. Default "auto": articulated; dop853, and radau while the equations are
-    stiff; multipliers. rtol, atol: local error (1e-8; 1e-10 rad, and per model size for lengths). accuracy: of
+    "springs"); `pliant methods` lists them. Default "auto": articulated; dop853, and ark5 or radau while they
+    cost less; multipliers. rtol, atol: local error (1e-8; 1e-10 rad, and per model size for lengths). accuracy: of
     the motion itself, in place of both, as "1 mm", "0.01 deg" or 1e-6 (of the model's size and of a radian): tolerances
     are tightened until it is met; where it cannot be met, the run fails from there on. step: fixed step [s]
     instead of error control. max_step: largest step [s]; max_steps: give up after so many (10 million). sample: rows

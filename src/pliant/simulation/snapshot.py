@@ -5,7 +5,6 @@ past, too."""
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from pliant.methods.integrators import Integrator
 from pliant.results.checkpoint import SampledState
 from pliant.simulation.auto_integrator import AutoChoice
-from pliant.simulation.run import Run, as_bytes
+from pliant.simulation.run import Run
+from pliant.simulation.trial_steps import as_bytes
 
 ADDRESSES = ("step", "interpolant")  # in memory.stepping: they hold in one process only
 Bytes = NDArray[np.uint8]
@@ -55,7 +55,7 @@ class Tables:
         run = self._run
         sampled = run.sampler.states() if run.sampler is not None else ()
         tables = tuple(table.copy() for table in self._bytes())
-        return Snapshot(tables, tuple(run.integrators), copy.deepcopy(run.choice), sampled)
+        return Snapshot(tables, tuple(run.integrators), run.choice and run.choice.copy(), sampled)
 
     def restore(self, snapshot: Snapshot) -> None:
         """As it was, of this run or of one made in the same way."""
@@ -63,7 +63,7 @@ class Tables:
         if run.integrators[-1][1] != snapshot.integrators[-1][1]:
             run.change_integrator(snapshot.integrators[-1][1])
         run.integrators[:] = snapshot.integrators
-        run.choice = copy.deepcopy(snapshot.choice)
+        run.choice = snapshot.choice and snapshot.choice.copy()
         addresses = [int(each[0]) for each in self._addresses]
         for table, saved in zip(self._bytes(), snapshot.tables, strict=True):
             table[...] = saved

@@ -173,7 +173,8 @@ class Stepper:
                 elif status == Status.BUFFER_FULL:
                     self._take_log()
                 elif status == Status.REVIEW:
-                    run.review()
+                    status = run.review()
+                    continue
                 elif status == Status.PAUSE and self._n_steps[0] - begun >= self._max_steps:
                     status = Status.TOO_MANY_STEPS
                     break

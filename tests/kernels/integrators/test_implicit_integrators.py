@@ -1,6 +1,4 @@
-"""Implicit integrators: linear algebra, order, damping against closed forms, stiff models, the choice of auto."""
-
-import json
+"""Implicit integrators: linear algebra, order, damping against closed forms, stiff models."""
 
 import numpy as np
 import pytest
@@ -8,8 +6,6 @@ from scipy.integrate import solve_ivp
 
 import pliant
 from integrator_runs import drive, fixed, in_pairs, pendulum, reference, slope, spin, sprung
-from paths import DATA
-from pliant.cases.case import all_cases
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.kernels import dynamics, repeat, shift
@@ -19,7 +15,7 @@ from pliant.kernels.integrators import radau_table
 from pliant.kernels.integrators.tableaus import TABLEAUS
 from pliant.kernels.tables import Pinned
 from pliant.methods import find_method
-from pliant.model.bodies import Body, Frame, Rod, Sphere
+from pliant.model.bodies import Body, Frame, Rod
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.joints import Joint
 from pliant.model.model import Model
@@ -331,72 +327,7 @@ def test_wrong_parameters_are_named(options, words):
         assert word in str(error.value)
 
 
-# --- auto -------------------------------------------------------------------------------------------------------
-
-
-def resting_ball():
-    """Starts on the plane it rests on, far more damped than a bounce."""
-    floor = Contact(
-        "floor", NormalLaw("kelvin-voigt", 1e6, damping=5e3), Plane(normal=(0.0, 1.0, 0.0)), points=("ball",)
-    )
-    return Model(
-        name="stiff",
-        gravity=(0.0, -9.81, 0.0),
-        bodies=(Body("ball", 1.0, shape=Sphere(0.1)),),
-        joints=(Joint("base", "planar", "ball"),),
-        contacts=(floor,),
-    )
-
-
-def damped_hinge():
-    return Model(
-        name="stiff",
-        gravity=(0.0, -9.81, 0.0),
-        bodies=(Body("rod", 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12),),
-        joints=(Joint("hinge", "revolute", "rod", damping=3e3),),
-    )
-
-
-@pytest.mark.parametrize("build", [lambda: stiff_model(stiff12()), damped_hinge, resting_ball])
-def test_auto_goes_on_with_radau_where_it_is_stiff(build):
-    found, explicit = simulate(build(), 2.0), simulate(build(), 2.0, integrator="dop853")
-    assert [name for _, name in found.integrators] == ["dop853", "radau"]
-    assert found.settings["integrator"].startswith("dop853, radau from ")
-    assert found.stats["evaluations"] < 0.2 * explicit.stats["evaluations"]
-    assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-7
-    t = found.integrators[1][0]
-    assert 0.0 < t < 0.5
-    # the pieces of both join
-    assert np.allclose(found.at(np.nextafter(t, 0.0))[0], found.at(t)[0], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["falling-chain", "bouncing-ball", "two-link-arm", "space-robot", "ground-space"])
-def test_auto_stays_with_dop853_on_ordinary_cases(name):
-    case = all_cases()[name]
-    found = simulate(case.build(case.resolve({})), **dict(case.run))
-    assert found.integrators == ((0.0, "dop853"),)
-    assert found.settings["integrator"] == "dop853"
-
-
-def test_auto_goes_back_where_radau_does_not_pay(monkeypatch):
-    """Few stiff steps are enough here: the beams ring after an impact, which is no work for an implicit method."""
-    case = all_cases()["falling-chain"]
-    monkeypatch.setattr(run_module, "STIFF_STEPS", 15)
-    found = simulate(case.build(case.resolve({})), **dict(case.run))
-    assert [name for _, name in found.integrators] == ["dop853", "radau", "dop853"]
-    expected = json.loads((DATA / "falling_chain.json").read_text())["starts"]["ss-ss-ss"]
-    early = sorted(t for _, t in expected if t < 0.53)
-    assert np.allclose(np.sort(found.contacts.t_start)[: len(early)], early, rtol=0, atol=1e-8)
-
-
-def test_fixed_steps_are_never_changed():
-    found = simulate(damped_hinge(), 0.01, step=1e-4)
-    assert found.settings["integrator"] == "dop853"
-
-
-def test_result_says_which_integrator_ran():
-    assert pliant.simulate(ZOO["pendulum"], 0.1, integrator="radau").integrators == ((0.0, "radau"),)
-    assert Status.REVIEW < Status.STOPPED  # the loop can be entered again
+# --- friction ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("law", ["coulomb", "stribeck", "karnopp"])

@@ -63,6 +63,7 @@ STATS = {
 OPTIONS = {
     "formulation": ("formulation", ""),
     "integrator": ("integrator", ""),
+    "why_changed": ("why it was changed", ""),
     "duration": ("duration asked for", "s"),
     "rtol": ("relative tolerance", ""),
     "atol": ("absolute tolerance", "rad"),

@@ -1,0 +1,299 @@
+"""What integrator="auto" chooses, that trials in vain leave no trace, and that a run goes on through its choices."""
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant import (
+    PD,
+    Body,
+    Contact,
+    Controller,
+    Frame,
+    Joint,
+    Model,
+    NormalLaw,
+    Plane,
+    Rod,
+    Sphere,
+)
+from pliant.cases.case import all_cases
+from pliant.methods.integrators import ARK5, Dop853
+from pliant.simulation import auto_integrator
+from pliant.simulation import run as run_module
+from pliant.simulation.prepared_run import prepare_run
+from pliant.simulation.simulate import simulate
+from pliant.system.status import Status
+from pliant_benchmarks.models import blades
+from pliant_benchmarks.stiff import stiff12, stiff_model
+
+
+def names(result):
+    return [name for _, name in result.integrators]
+
+
+def resting_ball():
+    """Starts on the plane it rests on, far more damped than a bounce."""
+    floor = Contact(
+        "floor", NormalLaw("kelvin-voigt", 1e6, damping=5e3), Plane(normal=(0.0, 1.0, 0.0)), points=("ball",)
+    )
+    return Model(
+        name="stiff",
+        gravity=(0.0, -9.81, 0.0),
+        bodies=(Body("ball", 1.0, shape=Sphere(0.1)),),
+        joints=(Joint("base", "planar", "ball"),),
+        contacts=(floor,),
+    )
+
+
+def damped_hinge():
+    return Model(
+        name="stiff",
+        gravity=(0.0, -9.81, 0.0),
+        bodies=(Body("rod", 1.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3) / 12),),
+        joints=(Joint("hinge", "revolute", "rod", damping=3e3),),
+    )
+
+
+def held_blades(period=1 / 128):
+    """Two steel blades with stretch, the first hinge held by a sampled controller; a floor that the tip meets."""
+    model = blades(2)
+    law = Controller("hold", law=PD(0.05, 0.002, reference=0.0), joints=("joint0",), period=period)
+    floor = Contact(
+        "floor",
+        NormalLaw("kelvin-voigt", 1e4, damping=1.0),
+        Plane(normal=(0.0, 1.0, 0.0), offset=-0.05),
+        points=(Frame("link1", (0.2, 0.0, 0.0)),),
+    )
+    return pliant.Model(
+        name="held", gravity=model.gravity, bodies=model.bodies, joints=model.joints, controllers=(law,),
+        contacts=(floor,),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def trials(monkeypatch):
+    """What was tried, as it is noted by the run."""
+    tried, real = [], run_module.try_steps
+
+    def noted(run, scheme):
+        tried.append(scheme.name)
+        return real(run, scheme)
+
+    monkeypatch.setattr(run_module, "try_steps", noted)
+    return tried
+
+
+# --- the choice ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", [lambda: stiff_model(stiff12()), damped_hinge, resting_ball])
+@pytest.mark.parametrize(("formulation", "taken"), [("articulated", "ark5"), ("denoc", "radau")])
+def test_auto_goes_on_with_another_method_where_it_is_stiff(build, formulation, taken):
+    """denoc has no mass matrix that holds stiff forces."""
+    found = simulate(build(), 2.0, formulation=formulation)
+    explicit = simulate(build(), 2.0, formulation=formulation, integrator="dop853")
+    assert names(found)[:2] == ["dop853", taken]
+    assert found.settings["integrator"].startswith(f"dop853, {taken} from ")
+    assert found.stats["evaluations"] < 0.4 * explicit.stats["evaluations"]
+    assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-7
+    t = found.integrators[1][0]
+    assert 0.0 < t < 0.5
+    # the pieces of both join
+    assert np.allclose(found.at(np.nextafter(t, 0.0))[0], found.at(t)[0], rtol=0, atol=1e-12)
+
+
+def test_auto_takes_ark5_on_hanging_blades_whose_fast_modes_ring():
+    """The watch of stiffness does not see them; trials do. Error: a few times the tolerance."""
+    model, options = blades(10), {"rtol": 1e-4, "atol": 1e-6}
+    found, exact = simulate(model, 0.1, **options), simulate(model, 0.1, integrator="radau", rtol=1e-9)
+    assert names(found) == ["dop853", "ark5"]
+    assert found.integrators[1][0] < 1e-3
+    assert np.abs(found.q[-1] - exact.q[-1]).max() < 1e-4
+    explicit = simulate(model, 0.1, integrator="dop853", **options)
+    assert found.stats["evaluations"] < 0.1 * explicit.stats["evaluations"]
+
+
+def test_result_says_why_the_integrator_was_changed(tmp_path):
+    found = simulate(stiff_model(stiff12()), 0.5, rtol=1e-4)
+    t, name = found.integrators[1]
+    assert found.settings["why_changed"].startswith(f"{name} from {t:.4g} s: about 0.")
+    assert found.settings["why_changed"].endswith(" of the cost of dop853")
+    found.save(tmp_path / "result.nc")
+    assert pliant.load_result(tmp_path / "result.nc").settings["why_changed"] == found.settings["why_changed"]
+    found.report(tmp_path / "page.html")
+    assert "why it was changed" in (tmp_path / "page.html").read_text()
+    assert "why_changed" not in simulate(damped_hinge(), 0.01, integrator="radau").settings
+
+
+@pytest.mark.parametrize(
+    "name", ["falling-chain", "bouncing-ball", "canadarm", "two-link-arm", "space-robot", "ground-space"]
+)
+def test_auto_stays_with_dop853_on_ordinary_cases(name):
+    case = all_cases()[name]
+    found = simulate(case.build(case.resolve({})), **dict(case.run))
+    assert found.integrators == ((0.0, "dop853"),)
+    assert found.settings["integrator"] == "dop853"
+    assert "why_changed" not in found.settings
+
+
+def test_fixed_steps_are_never_changed():
+    found = simulate(damped_hinge(), 0.01, step=1e-4)
+    assert found.settings["integrator"] == "dop853"
+
+
+def test_result_says_which_integrator_ran():
+    assert pliant.simulate(damped_hinge(), 0.1, integrator="radau").integrators == ((0.0, "radau"),)
+    assert Status.REVIEW < Status.STOPPED  # the loop can be entered again
+
+
+def test_a_method_that_fails_gives_way_to_dop853(monkeypatch):
+    """Radau's Newton is told to have failed once: the run goes on from there."""
+    real, failed = run_module.Run.enter, []
+
+    def failing(run):
+        if run.choice is not None and run.choice.method == ARK5() and run.memory.stepping[0].t > 0.1 and not failed:
+            failed.append(float(run.memory.stepping[0].t))
+            return Status.NOT_CONVERGED
+        return real(run)
+
+    monkeypatch.setattr(run_module.Run, "enter", failing)
+    found = simulate(stiff_model(stiff12()), 0.5, rtol=1e-6)
+    assert found.is_ok
+    assert (failed[0], "dop853") in found.integrators
+    assert "ark5 failed" in found.settings["why_changed"]
+
+
+# --- trials in vain -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["falling-chain", "canadarm"])
+def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
+    """Through impacts, their log and phases, and rows recorded: watched so that everything is tried early."""
+    case = all_cases()[name]
+    model, options = case.build(case.resolve({})), dict(case.run) | {"duration": 0.8}
+    monkeypatch.setattr(auto_integrator, "FAST_STEPS", 5)
+    monkeypatch.setattr(auto_integrator, "FAST", 0.5)
+    monkeypatch.setattr(auto_integrator, "STIFF_STEPS", 5)
+    monkeypatch.setattr(auto_integrator, "STABILITY_BOUND", 0.6)
+    monkeypatch.setattr(auto_integrator, "GAIN", dict.fromkeys(auto_integrator.GAIN, 0.0))
+    monkeypatch.setattr(auto_integrator, "FIRST_GAIN", 0.0)
+    found, plain = simulate(model, **options), simulate(model, **options | {"integrator": "dop853"})
+    assert {"ark5", "radau"} == set(trials)
+    assert found.integrators == ((0.0, "dop853"),)
+    for one in ("t", "q", "v", "inputs"):
+        assert np.array_equal(getattr(found, one), getattr(plain, one)), one
+    assert found.events == plain.events
+    assert found.stats["evaluations"] == plain.stats["evaluations"]
+    for key, values in plain.energy.items():
+        assert np.array_equal(found.energy[key], values), key
+    times = np.linspace(0.0, 0.8, 1001)
+    assert np.array_equal(found.at(times)[0], plain.at(times)[0])
+
+
+def test_controllers_in_python_are_not_asked_twice():
+    """A trial that comes to a sample ends there; taken back or not, every sample is answered once."""
+    asked = []
+
+    def hold(t, measured):
+        asked.append(t)
+        angle, rate = measured["joint0"]
+        return {"joint0": -0.05 * angle - 0.002 * rate}
+
+    model = held_blades()
+    python = Controller("hold", function=hold, joints=("joint0",), period=0.01)
+    model = pliant.Model(
+        name="held", gravity=model.gravity, bodies=model.bodies, joints=model.joints, controllers=(python,)
+    )
+    found = simulate(model, 0.1, rtol=1e-5)
+    assert found.is_ok
+    assert "ark5" in names(found)
+    assert np.allclose(asked, 0.01 * np.arange(10), rtol=0, atol=1e-12)
+
+
+# --- going on -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("through_file", [False, True], ids=["in memory", "through a file"])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
+def test_one_run_is_two_runs_whatever_auto_has_chosen(rtol, through_file, tmp_path):
+    """A sample of the controller ends a step at 1/8 s in both: to the last bit."""
+    model, options = held_blades(), {"rtol": rtol, "atol": 1e-2 * rtol}
+    whole, first = simulate(model, 0.25, **options), simulate(model, 0.125, **options)
+    assert "ark5" in names(first)
+    if through_file:
+        first.save(tmp_path / "first.nc")
+        first = pliant.load_result(tmp_path / "first.nc")
+    second = pliant.simulate(model, 0.125, start=first, **options)
+    assert names(second)[0] == names(first)[-1]
+    rows = whole.t >= 0.125
+    assert first.stats["steps"] + second.stats["steps"] == whole.stats["steps"]
+    for name in ("t", "q", "v", "inputs"):
+        np.testing.assert_array_equal(getattr(second, name), getattr(whole, name)[rows], name)
+    assert (*first.integrators, *second.integrators[1:]) == whole.integrators
+
+
+def test_an_implicit_run_goes_on_with_its_jacobian():
+    """radau, asked for: to the last bit, too."""
+    model, options = held_blades(), {"rtol": 1e-5, "integrator": "radau"}
+    whole, first = simulate(model, 0.25, **options), simulate(model, 0.125, **options)
+    second = simulate(model, 0.125, start=first, **options)
+    np.testing.assert_array_equal(second.q, whole.q[whole.t >= 0.125])
+    assert first.stats["jacobians"] + second.stats["jacobians"] == whole.stats["jacobians"]
+
+
+def test_a_run_goes_on_with_other_methods_than_auto_had_taken():
+    """ark5 was at work, which denoc does not take: dop853 begins."""
+    model = stiff_model(stiff12())
+    first = simulate(model, 0.2, rtol=1e-4)
+    assert names(first)[-1] == "ark5"
+    second = simulate(model, 0.2, rtol=1e-4, start=first, formulation="denoc")
+    assert names(second)[0] == "dop853"
+
+
+def test_a_saved_stepper_goes_on_through_a_change_to_the_bit():
+    model = stiff_model(stiff12())
+    one = pliant.stepper(model, rtol=1e-6)
+    one.step(None, 1e-3)
+    before = one.save()
+    for _ in range(40):
+        one.step(None, 5e-3)
+    assert one._run.run.integrators[-1][1] != Dop853()
+    end = one.q, one.v
+    after = one.save()
+    for saved, count in ((before, 40), (after, 0)):
+        one.restore(saved)
+        other = one.copy()
+        for stepper in (one, other):
+            for _ in range(count):
+                stepper.step(None, 5e-3)
+            assert np.array_equal(stepper.q, end[0])
+            assert np.array_equal(stepper.v, end[1])
+            assert stepper._run.run.integrators[-1][1] != Dop853()
+
+
+def test_sweeps_end_as_single_runs_do():
+    run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-5)
+    q0 = np.array([[-0.3, 0, 0, 0, 0, 0], [0.2, 0, 0, 0, 0, 0]])
+    ends = run.sweep(q0, np.zeros((2, 6)), np.zeros(1, np.int64))
+    for i in range(2):
+        assert np.array_equal(run.end(q0[i], np.zeros(6))[0], ends.q[i])
+
+
+def test_interruptions_change_no_bit(monkeypatch):
+    whole = simulate(stiff_model(stiff12()), 0.5)
+    monkeypatch.setattr(run_module, "FIRST_WORK", 6)  # a pause after ten steps
+    monkeypatch.setattr(run_module, "PAUSE_SECONDS", 0.0)
+    parts = simulate(stiff_model(stiff12()), 0.5)
+    assert np.array_equal(whole.t, parts.t)
+    assert np.array_equal(whole.q, parts.q)
+    assert whole.integrators == parts.integrators
+
+
+def test_a_stiff_spring_with_a_rod_is_the_closed_form():
+    """Rest of a rod on a spring, q = -m g l / (2 k): reached through the change of methods, to the tolerance."""
+    spring = Joint("hinge", "revolute", "rod", stiffness=1e5, damping=1e3)
+    model = Model("rest", [Body("rod", 1.0, shape=Rod(0.5))], [spring], gravity=(0, -9.81, 0))
+    found = simulate(model, 5.0)
+    assert "ark5" in names(found)
+    assert found.q[-1, 0] == pytest.approx(-9.81 * 0.25 / 1e5, rel=1e-6)
