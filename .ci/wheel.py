@@ -173,7 +173,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         check_symbols(wheel, scratch)
-        expected: list[str] = []
         for number, python in enumerate(pythons()):
             installed = Installed(python, wheel.absolute(), scratch / str(number))
             (version,) = installed.run("python", "-c", "import sys; print(*sys.version_info[:3], sep='.')")
@@ -184,9 +183,10 @@ def main() -> None:
             assert found[0] == "ready", "the kernels of the wheel do not serve"
             if number == 0:
                 check_fallback(installed)
-                installed.run("pliant", "warmup", **SETTINGS)
-                expected = installed.run("python", HERE / "wheel_runs.py", **SETTINGS)
-                assert expected[0] == "numba", "these settings do not lead to numba"
+            # by the same Python: sums of models are not rounded alike in 3.11 and 3.12
+            installed.run("pliant", "warmup", **SETTINGS)
+            expected = installed.run("python", HERE / "wheel_runs.py", **SETTINGS)
+            assert expected[0] == "numba", "these settings do not lead to numba"
             difference = differing(expected, found)
             assert not difference, f"other bits than compiled on the spot (-), in the wheel (+):\n{difference}"
             say(f"{len(found) - 1} results are bit-identical to those of kernels compiled on the spot")

@@ -48,6 +48,8 @@ def test_sobol_indices_of_ishigamis_function_are_those_in_closed_form():
         assert np.all(low - 0.05 <= exact)
         assert np.all(exact <= high + 0.05)
     assert [row[0] for row in found.table()] == ["a", "b", "c"]
+    again = runs.sensitivity("y").intervals  # of the study's seed
+    assert all(np.array_equal(again[name], found.intervals[name]) for name in ("first", "total"))
 
 
 def test_morris_effects_of_a_linear_function_are_its_slopes():

@@ -192,7 +192,9 @@ def wild(seed: int) -> Wild:
     options["atol"] = 1e-2 * options["rtol"]
     if rng.random() < 0.15:
         steps = {"step": float(10 ** rng.uniform(-4, -3)), "integrator": str(rng.choice(FIXED))}
-        options = {"formulation": options["formulation"], "max_steps": MAX_STEPS} | steps
+        # transfer matrices make steps of their own, without friction in joints
+        formulation = "articulated" if options["formulation"] == "transfer_matrix" else options["formulation"]
+        options = {"formulation": formulation, "max_steps": MAX_STEPS} | steps
         closure = "multipliers" if closure is not None else None
     if closure is not None:
         options["closure"] = closure

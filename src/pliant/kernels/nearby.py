@@ -53,12 +53,13 @@ def change_beam_forces(system, work, q, v, q_near, v_near):
         f = system.flexes[i]
         body = system.bodies[f.body]
         first_q, first_v = body.q + body.n_q, body.v + body.n_v
+        d, d_near, e, e_near = q[first_q:], q_near[first_q:], v[first_v:], v_near[first_v:]
         for j in range(f.m):
-            force = 0.0
+            elastic, damped = 0.0, 0.0
             for l in range(f.m):
-                force -= stiffness(f, shapes, j, l) * (q_near[first_q + l] - q[first_q + l])
-                force -= damping(f, shapes, j, l) * (v_near[first_v + l] - v[first_v + l])
-            work.dofs[first_v + j].tau += force
+                elastic += stiffness(f, shapes, j, l) * (d_near[l] - d[l])
+                damped += damping(f, shapes, j, l) * (e_near[l] - e[l])
+            work.dofs[first_v + j].tau -= elastic + damped
 
 
 @kernel(NEARBY)

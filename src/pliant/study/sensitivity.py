@@ -82,25 +82,28 @@ def sensitivity(runs: StudyRuns, figure: Any) -> Sensitivity:
 
 
 def _saltelli(figure: str, names: tuple[str, ...], values: Array, runs: StudyRuns) -> Sensitivity:
-    from scipy.stats import sobol_indices
+    from scipy.stats import bootstrap, sobol_indices
 
     n = len(names)
     design = values.reshape(-1, design_size("saltelli", n))  # per point: A, AB_1 .. AB_n, B
     if np.ptp(values) == 0.0:
         raise ModelError(f"sensitivity: {quoted(figure)} is the same in all rows; it has no variance to share out")
-    parts = {"f_A": design[:, 0][None], "f_B": design[:, -1][None], "f_AB": design[:, 1:-1].T[:, None, :]}
-    found = sobol_indices(func=parts, n=len(design))
-    spread = found.bootstrap(confidence_level=CONFIDENCE, n_resamples=RESAMPLES)
-    bounds = {
-        "first": np.stack(
-            [spread.first_order.confidence_interval.low, spread.first_order.confidence_interval.high], -1
-        ),
-        "total": np.stack(
-            [spread.total_order.confidence_interval.low, spread.total_order.confidence_interval.high], -1
-        ),
-    }
-    indices = {"first": np.asarray(found.first_order).reshape(n), "total": np.asarray(found.total_order).reshape(n)}
-    return Sensitivity(figure, "saltelli", names, indices, {key: rows.reshape(n, 2) for key, rows in bounds.items()})
+
+    def indices(points: NDArray[np.int64]) -> Array:
+        of_points = design[points]
+        parts = {"f_A": of_points[:, 0][None], "f_B": of_points[:, -1][None], "f_AB": of_points[:, 1:-1].T[:, None, :]}
+        found = sobol_indices(func=parts, n=len(design))
+        return np.stack([np.asarray(found.first_order).reshape(n), np.asarray(found.total_order).reshape(n)])
+
+    points = np.arange(len(design))
+    # SobolResult.bootstrap would do, but takes no seed
+    spread = bootstrap(
+        (points,), indices, vectorized=False, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, method="percentile",
+        random_state=np.random.default_rng(runs.plan().seed),
+    ).confidence_interval  # fmt: skip
+    bounds = np.stack([spread.low, spread.high], -1)
+    found = dict(zip(("first", "total"), indices(points), strict=True))
+    return Sensitivity(figure, "saltelli", names, found, dict(zip(("first", "total"), bounds, strict=True)))
 
 
 def _morris(figure: str, names: tuple[str, ...], values: Array, runs: StudyRuns) -> Sensitivity:

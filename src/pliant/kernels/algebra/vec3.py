@@ -1,6 +1,10 @@
 """3-vectors and 3x3 matrices as tuples: pure functions, results returned. A matrix is nine numbers, row by row."""
 
+import numpy as np
+
 from pliant.kernels._jit import kernel
+
+index = np.uintp  # an index that is not negative: compiled code need not look whether it counts from the end
 
 
 @kernel
@@ -21,6 +25,20 @@ def put(a, x):
     a[0] = x[0]
     a[1] = x[1]
     a[2] = x[2]
+
+
+@kernel
+def vec_at(a, k):
+    """Three numbers of many, from a[k] on."""
+    return (a[index(k)], a[index(k + 1)], a[index(k + 2)])
+
+
+@kernel
+def put_at(a, k, x):
+    """Store a vector from a[k] on."""
+    a[index(k)] = x[0]
+    a[index(k + 1)] = x[1]
+    a[index(k + 2)] = x[2]
 
 
 @kernel

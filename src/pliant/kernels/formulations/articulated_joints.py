@@ -15,7 +15,7 @@ from pliant.kernels.algebra.sym3 import (
     sym,
     upper_solve,
 )
-from pliant.kernels.algebra.vec3 import add, dot, mul, mul_t, put, scale, sub, vec
+from pliant.kernels.algebra.vec3 import add, dot, mul, mul_t, put, put_at, scale, sub, vec, vec_at
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.kernels.pivot import invert_pivot
 from pliant.system.tables import JointKind
@@ -55,8 +55,8 @@ def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
 def eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn):
     """(A5): Ia = I - d U U^T, pa = p' + d t U, d the inverse pivot."""
     is_ok, d = invert_pivot(dof, pivot)
-    put(scratch.Uv[3 * k :], Uv)
-    put(scratch.Uw[3 * k :], Uw)
+    put_at(scratch.Uv, 3 * k, Uv)
+    put_at(scratch.Uw, 3 * k, Uw)
     scratch.inverse_pivot[k] = d
     scratch.t[k] = t
     A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
@@ -122,11 +122,11 @@ def solve_joint(body, x, scratch, a, al, vdot):
         l, t, Y = sym(scratch.ball_l), vec(scratch.ball_t), scratch.ball_Y
         Ya = add(add(scale(a[0], vec(Y)), scale(a[1], vec(Y[3:]))), scale(a[2], vec(Y[6:])))
         u = sub(upper_solve(l, sub(t, Ya)), al)
-        put(vdot[j:], u)
+        put_at(vdot, j, u)
         return a, add(al, u)
     for k in range(body.n_v - 1, -1, -1):
         # (A9)
-        Uv, Uw = vec(scratch.Uv[3 * k :]), vec(scratch.Uw[3 * k :])
+        Uv, Uw = vec_at(scratch.Uv, 3 * k), vec_at(scratch.Uw, 3 * k)
         u = scratch.inverse_pivot[k] * (scratch.t[k] - dot(Uv, a) - dot(Uw, al))
         vdot[j + k] = u
         sv, sw = subspace_column(body, x, k)

@@ -6,7 +6,7 @@ between. Numbers in brackets: docs/equations.md, section Articulated bodies."""
 from pliant.kernels._jit import RESPONSE, kernel, routine
 from pliant.kernels.algebra.lanes import load, load3, same, store, store3
 from pliant.kernels.algebra.sym3 import lower_solve, sym, upper_solve
-from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, scale, sub, vec
+from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, scale, sub, vec, vec_at
 from pliant.kernels.flexible.pool import modal_force, modal_inertia, reduced_coupling, section_mode
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.planar import planar_column
@@ -118,8 +118,8 @@ def eliminate_joint(body, b, scratch, x, pf, pn):
         t = load(x, j + k) - dot(sv, pf) - dot(sw, pn)
         store(x, j + k, t)
         t = scratch.inverse_pivot[k] * t
-        pf = add(pf, scale(t, vec(scratch.Uv[3 * k :])))
-        pn = add(pn, scale(t, vec(scratch.Uw[3 * k :])))
+        pf = add(pf, scale(t, vec_at(scratch.Uv, 3 * k)))
+        pn = add(pn, scale(t, vec_at(scratch.Uw, 3 * k)))
     return pf, pn
 
 
@@ -134,7 +134,7 @@ def solve_joint(body, b, scratch, x, a, al):
         store3(x, j, u3)
         return a, add(al, u3)
     for k in range(body.n_v - 1, -1, -1):
-        u = load(x, j + k) - dot(vec(scratch.Uv[3 * k :]), a) - dot(vec(scratch.Uw[3 * k :]), al)
+        u = load(x, j + k) - dot(vec_at(scratch.Uv, 3 * k), a) - dot(vec_at(scratch.Uw, 3 * k), al)
         u = scratch.inverse_pivot[k] * u
         store(x, j + k, u)
         sv, sw = subspace_column(body, b, k)

@@ -6,7 +6,7 @@ Numbers in brackets: docs/equations.md, section Boltzmann-Hamel."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.sym3 import add_sym, cholesky3, lower_solve, mul_sym, put_sym, rotate_sym, sym, upper_solve
-from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, put_mat, scale, sub, vec
+from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, put, put_at, put_mat, scale, sub, vec
 from pliant.kernels.kinematics.joints import ZERO
 from pliant.system.tables import JointKind
 
@@ -87,7 +87,7 @@ def chain_outward(system, work, a, vdot):
             a = add(mul_t(R, add(a, cross(wdot, vec(x.o)))), vec(x.zv))
             wdot = mul_t(R, wdot)
         found = upper_solve(sym(scratch.L), scale(-1.0, add(mul(mat(scratch.Y), a), vec(scratch.y))))
-        put(vdot[body.v + body.n_v - 3 :], sub(found, add(wdot, vec(x.zw))))
+        put_at(vdot, body.v + body.n_v - 3, sub(found, add(wdot, vec(x.zw))))
         wdot = found
 
 

@@ -22,10 +22,12 @@ from pliant.kernels.algebra.vec3 import (
     mul,
     mul_t,
     put,
+    put_at,
     put_mat,
     scale,
     sub,
     vec,
+    vec_at,
 )
 from pliant.kernels.flexible.pool import coupling, modal_bias, modal_force, modal_inertia
 from pliant.kernels.formulations.denoc_modes import (
@@ -127,8 +129,8 @@ def eliminate_velocity(dof, scratch, k, pw, pv, A, B, C, n, f):
     is_ok, inverse = invert_pivot(dof, dot(pw, psi_w) + dot(pv, psi_v) + dof.armature)
     # (D6)
     tau = dof.tau - dot(pw, n) - dot(pv, f)
-    put(scratch.psi[6 * k :], psi_w)
-    put(scratch.psi[6 * k + 3 :], psi_v)
+    put_at(scratch.psi, 6 * k, psi_w)
+    put_at(scratch.psi, 6 * k + 3, psi_v)
     scratch.inverse_D[k] = inverse
     scratch.tau_hat[k] = tau
     # (D5)
@@ -195,7 +197,7 @@ def sweep_outward(system, work, vdot):
             pw, pv = mode_twist(system, work, i, vdot)
             mw, mv = add(mw, pw), add(mv, pv)
         for k in range(body.n_v):
-            psi_w, psi_v = vec(scratch.psi[6 * k :]), vec(scratch.psi[6 * k + 3 :])
+            psi_w, psi_v = vec_at(scratch.psi, 6 * k), vec_at(scratch.psi, 6 * k + 3)
             u = scratch.inverse_D[k] * (scratch.tau_hat[k] - dot(psi_w, mw) - dot(psi_v, mv))
             vdot[body.v + k] = u
             pw, pv = twist_column(body, x, scratch, k)

@@ -5,7 +5,7 @@ Numbers: docs/equations.md, section DeNOC."""
 
 from pliant.kernels._jit import RESPONSE, kernel, routine
 from pliant.kernels.algebra.lanes import load, load3, same, store, store3
-from pliant.kernels.algebra.vec3 import add, cross, dot, scale, vec
+from pliant.kernels.algebra.vec3 import add, cross, dot, scale, vec, vec_at
 from pliant.kernels.flexible.pool import coupling, modal_force, modal_inertia, section_mode
 from pliant.kernels.formulations.denoc import twist_column
 from pliant.kernels.formulations.denoc_modes import section_twist, section_wrench
@@ -74,8 +74,8 @@ def inward(system, work, x):
             pw, pv = twist_column(body, b, scratch, k)
             t = load(x, body.v + k) - dot(pw, n) - dot(pv, f)
             store(x, body.v + k, t)
-            n = add(n, scale(scratch.inverse_D[k] * t, vec(scratch.psi[6 * k :])))
-            f = add(f, scale(scratch.inverse_D[k] * t, vec(scratch.psi[6 * k + 3 :])))
+            n = add(n, scale(scratch.inverse_D[k] * t, vec_at(scratch.psi, 6 * k)))
+            f = add(f, scale(scratch.inverse_D[k] * t, vec_at(scratch.psi, 6 * k + 3)))
         if body.point >= 0:
             add_to_modes(system, work, i, x, n, f)
         if body.parent >= 0:
@@ -98,7 +98,7 @@ def outward(system, work, x):
             pw, pv = mode_twist(system, work, i, x)
             w, v = add(w, pw), add(v, pv)
         for k in range(body.n_v):
-            u = load(x, body.v + k) - dot(vec(scratch.psi[6 * k :]), w) - dot(vec(scratch.psi[6 * k + 3 :]), v)
+            u = load(x, body.v + k) - dot(vec_at(scratch.psi, 6 * k), w) - dot(vec_at(scratch.psi, 6 * k + 3), v)
             u = scratch.inverse_D[k] * u
             store(x, body.v + k, u)
             pw, pv = twist_column(body, b, scratch, k)

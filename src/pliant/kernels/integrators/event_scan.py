@@ -31,8 +31,7 @@ N_SAMPLES = 8  # per step
 MAX_ROOT_STEPS = 80
 ROOT_TOLERANCE, MIN_THETA = 1e-15, 1e-3  # of theta, but of MIN_THETA where theta is less
 MAX_ROTATION = 1.5  # [rad] of a body in a step that is scanned for events
-NEARNESS = 1.0  # times the change of g over a step; a cubic with these ends dips by less than a sixth of that
-ABOUT_NEARNESS = 2.0  # the same where g is known about only
+ABOUT_NEARNESS = 2.0  # more of this is near where g is known about only
 NONE = 2.0  # a theta outside the step: nothing found
 
 
@@ -165,22 +164,22 @@ def crossing(system, work, memory, h, k, a, b, tolerance):
 
 @routine
 def are_near(system, work, memory, h):
-    """Whether some event may happen in the step just made: its g is not farther from zero than it moves.
+    """Whether some event may happen in the step just made: its g is not farther from zero than it bends.
 
     Leaves the values at the end in the newest rows and the sides as at the start, as find_event does. Where kinematics
     are about those of the end only, that will do while nothing is near."""
     run = work.run[0]
     is_about = run.is_at_end == ABOUT_AT_END
-    is_near = is_any_near(system, work, memory, h, ABOUT_NEARNESS if is_about else NEARNESS)
+    is_near = is_any_near(system, work, memory, h, is_about)
     if is_near and is_about:
         run.is_at_end = 0
-        is_near = is_any_near(system, work, memory, h, NEARNESS)
+        is_near = is_any_near(system, work, memory, h, False)
     return is_near
 
 
 @routine
-def is_any_near(system, work, memory, h, nearness):
-    """The same with the kinematics that work has; nearness: times the change of g."""
+def is_any_near(system, work, memory, h, is_about):
+    """The same with the kinematics that work has; is_about: which are about those of the end only."""
     stepping, values, side = memory.stepping[0], memory.event_values, memory.side
     copy(side[0], side[1])
     evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G_END)
@@ -191,8 +190,11 @@ def is_any_near(system, work, memory, h, nearness):
             continue
         if h * work.run[0].max_angular_speed > MAX_ROTATION:
             return True
-        change = abs(b - a) + h * (abs(values[GDOT_START, k]) + abs(values[GDOT, k]))
-        if not min(side[1, k] * a, side[1, k] * b) > nearness * change:
+        # how far g bends away from the line between its ends: a cubic with these rates by less than a sixth of this
+        bend = abs(h * values[GDOT_START, k] - (b - a)) + abs(h * values[GDOT, k] - (b - a))
+        if is_about:
+            bend = ABOUT_NEARNESS * (bend + abs(b - a))
+        if not min(side[1, k] * a, side[1, k] * b) > bend:
             return True
     return False
 

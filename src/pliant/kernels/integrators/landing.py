@@ -7,7 +7,7 @@ from pliant.kernels.algebra.finite import ULP
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import NONE, are_near, find_event
 from pliant.kernels.integrators.events import GDOT, G
-from pliant.kernels.integrators.step_control import min_step, shorter_step
+from pliant.kernels.integrators.step_control import is_explicit, min_step, shorter_step, weighted_norm
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -22,6 +22,8 @@ MAX_FALSE_ALARMS = 8  # events that were not where the dense output had them, be
 FALSE_ALARM_FACTOR = 0.25  # to the next trial step
 FALSE_ALARM_MARGIN = 16.0  # times the resolution of events
 RESOLUTION = 2.0 * ULP  # of t
+SHIFT = 1e-5  # of a step: less is left to Heun's method, whose error there is rounding
+MAX_SHIFT = 1.0  # of the tolerance
 
 
 @routine
@@ -39,7 +41,8 @@ def normalise(quaternions, y, f):
 def make_step(system, work, memory, h):
     """One trial step, with its dense output where it is needed: (status, whether an event may happen in it).
 
-    It is good if the status is OK and stepping.error at most 1. Events are looked for only while none is the target."""
+    It is good if the status is OK and stepping.error at most 1. Events are looked for, and dense output is made, only
+    while none is the target."""
     stepping, calls = memory.stepping[0], work.calls[0]
     work.run[0].step, work.run[0].is_at_end = h, 0
     status, is_near = call_stepper(stepping.step, (system, work, memory, stepping.t, h)), False
@@ -54,9 +57,10 @@ def make_step(system, work, memory, h):
             # the factor that the stepper has set is that of a good step
             stepping.factor = 0.0
     has_events = memory.fired.shape[0] > 0
-    is_near = status == OK and has_events and stepping.target < 0 and are_near(system, work, memory, h)
+    is_trial = stepping.target < 0
+    is_near = status == OK and has_events and is_trial and are_near(system, work, memory, h)
     work.run[0].is_at_end = 0
-    if status == OK and (stepping.wants_dense == 1 or is_near):
+    if status == OK and (is_near or (stepping.wants_dense == 1 and is_trial)):
         status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
     return status, is_near
 
@@ -119,13 +123,40 @@ def leaves_zero(system, work, memory):
 
 
 @routine
+def can_shift(work, memory, made, h):
+    """Whether the end of a step made is so near to that of a step of length h that it need not be made anew: stages and
+    dense output stay those of the step made, right within the tolerance. Not where a stepper remembers its steps or has
+    implicit stages, or something is done at their ends."""
+    if not is_explicit(memory) or work.calls[0].end_step != 0 or abs(h - made) > SHIFT * made:
+        return False
+    rate = weighted_norm(memory.f_new, memory.y_new, memory.atol, memory.stepping[0].rtol)
+    return abs(h - made) * rate <= MAX_SHIFT
+
+
+@routine
+def shift_end(system, work, memory, made, h):
+    """The end of a step of length h from the very near one of the step made, by Heun's method."""
+    stepping, y, f, x, g = memory.stepping[0], memory.y_new, memory.f_new, memory.scratch[0], memory.scratch[1]
+    tau = h - made
+    for i in range(x.shape[0]):
+        x[i] = y[i] + tau * f[i]
+    status = call_derivative(work.calls[0].derivative, (system, work, stepping.t + h, x, g))
+    stepping.n_evaluations += 1
+    for i in range(x.shape[0]):
+        y[i] += 0.5 * tau * (f[i] + g[i])
+        f[i] = g[i]
+    normalise(memory.quaternions, y, f)
+    return status
+
+
+@routine
 def land(system, work, memory, theta):
     """Steps until one ends on the target, which the dense output of the step just made has at theta.
 
     Leaves its length in stepping.h_made; with target -1 that of the next trial step, because one was not good or the
     event was not there."""
     stepping, values = memory.stepping[0], memory.event_values
-    longest, before = stepping.h_made, math.inf
+    longest, before, made = stepping.h_made, math.inf, 0.0
     left, right, h = 0.0, longest, (stepping.t + theta * longest) - stepping.t
     for landing in range(1, MAX_LANDINGS + 1):
         if h <= 0.0:
@@ -135,9 +166,13 @@ def land(system, work, memory, theta):
             h = min(RESOLUTION * max(abs(stepping.t), longest), longest)
         if stepping.stop == 1:
             return INTERRUPTED
-        status, _ = make_step(system, work, memory, h)
+        if made > 0.0 and can_shift(work, memory, made, h):
+            status = shift_end(system, work, memory, made, h)
+        else:
+            status, _ = make_step(system, work, memory, h)
         if status != OK or not stepping.error <= 1.0:
             return reject(stepping, h, status)
+        made = h
         events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G)
         if stepping.failure != OK:
             return stepping.failure
@@ -157,6 +192,13 @@ def land(system, work, memory, theta):
             break
         h = h_next
     stepping.h_made = h
+    if stepping.wants_dense == 1 and h > 0.0:
+        status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
+        if status != OK:
+            return reject(stepping, h, status)
+        # the event handler finds the kinematics of the end in work
+        events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G)
+        return stepping.failure
     return OK
 
 

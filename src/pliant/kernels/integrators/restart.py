@@ -8,7 +8,7 @@ import math
 from pliant.kernels._jit import DERIVATIVE, SWITCH, routine
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.records import record_phase
-from pliant.kernels.integrators.step_control import next_stop, weighted_norm
+from pliant.kernels.integrators.step_control import is_explicit, next_stop, weighted_norm
 from pliant.system.memory import FORGET_JACOBIAN, FORGET_STEPS, MIN_ERROR_OLD
 from pliant.system.status import Status
 
@@ -26,6 +26,11 @@ MIN_SLOPE = 1e-15  # e): of f and f'
 MAX_GROWTH = 100.0  # f): over the Euler step
 FAILED_EULER_FACTOR = 1e-3  # times the Euler step, where that cannot be evaluated
 JUMP_FACTOR = 4.0  # times this cautious guess, after a switch
+# after a switch forces may begin at zero, as those of a contact do, and say nothing of how fast they change then
+PROBE_ANGLE = 0.03  # [rad] that a swing as fast as they let expect goes in the first step
+SLOW_SWING = 4.0  # [1/s^2] slower than this: that coordinates change with velocities is all that is seen
+MAX_PROBES = 4
+FAILED_PROBE_FACTOR = 0.1
 
 
 @routine
@@ -76,26 +81,48 @@ def forget_steps(stepping):
 
 
 @routine
-def starting_step(system, work, memory, slope):
-    """First step [s], II.4; slope: norm of f (a)."""
+def change_of_slope(system, work, memory, h):
+    """Norm of the change of f over a step of Euler's method; not finite where it cannot be evaluated."""
     stepping, y, x, f = memory.stepping[0], memory.y, memory.scratch[0], memory.scratch[1]
-    longest = min(next_stop(stepping, memory.boundaries, memory.samples) - stepping.t, stepping.max_step)
-    size = weighted_norm(y, y, memory.atol, stepping.rtol)
-    h = min(EULER_CHANGE * size / slope if size > MIN_NORM and slope > MIN_NORM else EULER_STEP, longest)
-    # c), d): one step of Euler's method, and how f changes over it
     for i in range(x.shape[0]):
         x[i] = y[i] + h * memory.f[i]
     status = call_derivative(work.calls[0].derivative, (system, work, stepping.t + h, x, f))
     stepping.n_evaluations += 1
     for i in range(x.shape[0]):
         f[i] -= memory.f[i]
-    steepest = max(slope, weighted_norm(f, y, memory.atol, stepping.rtol) / h)
-    if status != OK or not math.isfinite(steepest):
+    return weighted_norm(f, y, memory.atol, stepping.rtol) if status == OK else math.nan
+
+
+@routine
+def starting_step(system, work, memory, slope):
+    """First step [s], II.4; slope: norm of f (a)."""
+    stepping, y = memory.stepping[0], memory.y
+    longest = min(next_stop(stepping, memory.boundaries, memory.samples) - stepping.t, stepping.max_step)
+    size = weighted_norm(y, y, memory.atol, stepping.rtol)
+    h = min(EULER_CHANGE * size / slope if size > MIN_NORM and slope > MIN_NORM else EULER_STEP, longest)
+    # c), d)
+    steepest = change_of_slope(system, work, memory, h) / h
+    if not math.isfinite(steepest):
         return FAILED_EULER_FACTOR * h
+    steepest = max(slope, steepest)
     # e), f)
     if steepest > MIN_SLOPE:
         return min(MAX_GROWTH * h, (EULER_CHANGE / steepest) ** (1.0 / (stepping.order + 1.0)), longest)
     return min(MAX_GROWTH * h, longest)
+
+
+@routine
+def probed_step(system, work, memory, slope, h):
+    """h [s], or as much less as the change of f over it asks for: f' / y' is the square of the frequency of a swing."""
+    for _ in range(MAX_PROBES):
+        square = change_of_slope(system, work, memory, h) / (h * slope)
+        if not math.isfinite(square):
+            h *= FAILED_PROBE_FACTOR
+        elif square <= SLOW_SWING or h * math.sqrt(square) <= PROBE_ANGLE:
+            break
+        else:
+            h = PROBE_ANGLE / math.sqrt(square)
+    return h
 
 
 @routine
@@ -121,6 +148,9 @@ def restart(system, work, memory):
     if stepping.is_fixed == 1 or (stepping.h > 0.0 and stepping.was_switched == 0):
         return OK
     guess = starting_step(system, work, memory, slope)
-    stepping.h = guess if stepping.h <= 0.0 else min(stepping.h, JUMP_FACTOR * guess)
+    h = guess if stepping.h <= 0.0 else min(stepping.h, JUMP_FACTOR * guess)
+    # explicit stages only: implicit ones need not follow what is fast, and loops are not closed in a state far away
+    is_probed = stepping.n_steps > 0 and is_explicit(memory) and work.calls[0].end_step == 0 and slope > MIN_NORM
+    stepping.h = probed_step(system, work, memory, slope, h) if is_probed else h
     stepping.was_switched = 0
     return OK

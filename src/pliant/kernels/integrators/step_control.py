@@ -11,6 +11,7 @@ from pliant.system.status import Status
 OK = int(Status.OK)
 
 FAILED_STEP_FACTOR = 0.25  # to the next trial after an evaluation that failed
+AGAIN_FACTOR = 0.5  # at most, after a second rejection in a row: motion is less smooth than the order assumes
 MIN_ERROR = 1e-10  # in the controller
 MIN_STEP_ULPS = 16.0  # of t
 TINY_STEP = 1e-300  # [s] at t = 0
@@ -30,6 +31,12 @@ def weighted_norm(x, y, atol, rtol):
             norm = max(norm, abs(x[i]) / (atol[i] + rtol * abs(y[i])))
         total += zero_or_nan(x[i])
     return norm + total
+
+
+@routine
+def is_explicit(memory):
+    """Whether steps are those of an explicit Runge-Kutta method: stages, with one square table of coefficients."""
+    return memory.stepping[0].n_stages > 0 and memory.A.shape[0] == memory.A.shape[1]
 
 
 @routine
@@ -69,6 +76,7 @@ def min_step(stepping):
 @routine
 def shorter_step(stepping, h, status):
     """Next trial after a rejection, II.4; a failed evaluation may be just a bad trial."""
+    largest = AGAIN_FACTOR if stepping.was_rejected == 1 else stepping.safety
     stepping.n_rejected += 1
     stepping.was_rejected = 1
     if stepping.factor > 0.0:
@@ -76,7 +84,7 @@ def shorter_step(stepping, h, status):
     if status != OK:
         return FAILED_STEP_FACTOR * h
     factor = stepping.safety * stepping.error ** (-stepping.alpha)
-    return h * min(max(stepping.shrink, factor), stepping.safety)
+    return h * min(max(stepping.shrink, factor), largest)
 
 
 @routine

@@ -11,7 +11,7 @@ from pliant.kernels.algebra.quaternion import (
     quaternion_rate,
     rotate_quaternion,
 )
-from pliant.kernels.algebra.vec3 import add, add_mat, cross, mat, matmul, mul, put, scale, scale_mat, vec
+from pliant.kernels.algebra.vec3 import add, add_mat, cross, mat, matmul, mul, put_at, scale, scale_mat, vec, vec_at
 from pliant.system.tables import JointKind
 
 ZERO = (0.0, 0.0, 0.0)
@@ -23,8 +23,8 @@ Z = (0.0, 0.0, 1.0)
 @kernel
 def put_column(x, k, Sv, Sw):
     """Column k of the joint subspace."""
-    put(x.Sv[3 * k :], Sv)
-    put(x.Sw[3 * k :], Sw)
+    put_at(x.Sv, 3 * k, Sv)
+    put_at(x.Sw, 3 * k, Sw)
 
 
 @kernel
@@ -104,7 +104,7 @@ def subspace_column(body, x, k):
         return vec(body.axis), ZERO
     if body.kind == JointKind.SPHERICAL:
         return ZERO, (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-    return vec(x.Sv[3 * k :]), vec(x.Sw[3 * k :])
+    return vec_at(x.Sv, 3 * k), vec_at(x.Sw, 3 * k)
 
 
 @kernel
@@ -120,7 +120,7 @@ def rates(system, q, v, qdot):
         if body.kind == JointKind.SPHERICAL:
             quaternion_rate(q, i, (v[j], v[j + 1], v[j + 2]), qdot)
         elif body.kind == JointKind.FLOATING:
-            put(qdot[i:], mul(quaternion_matrix(q, i + 3), (v[j], v[j + 1], v[j + 2])))
+            put_at(qdot, i, mul(quaternion_matrix(q, i + 3), (v[j], v[j + 1], v[j + 2])))
             quaternion_rate(q, i + 3, (v[j + 3], v[j + 4], v[j + 5]), qdot)
         else:
             for m in range(body.n_v):
@@ -141,7 +141,7 @@ def move_along(system, q, w, q_new):
         elif body.kind == JointKind.FLOATING:
             rotation = (w[j + 3], w[j + 4], w[j + 5])
             way = mul(quaternion_matrix(q, i + 3), mean_rotated(rotation, (w[j], w[j + 1], w[j + 2])))
-            put(q_new[i:], add((q[i], q[i + 1], q[i + 2]), way))
+            put_at(q_new, i, add((q[i], q[i + 1], q[i + 2]), way))
             rotate_quaternion(q, i + 3, rotation, q_new)
         else:
             for m in range(body.n_v):

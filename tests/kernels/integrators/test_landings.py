@@ -1,0 +1,101 @@
+"""What an event costs, and what the end of a step that was moved onto it is worth."""
+
+import numpy as np
+import pytest
+
+import pliant
+from pliant import Body, Contact, Crossing, Frame, HuntCrossley, Joint, Model, Plane, Rod
+
+# stages of a step, and those that its dense output takes besides
+STAGES = {"dop853": (12, 3), "dopri5": (6, 0), "rkf45": (6, 1)}
+
+
+def pendulum(crossings=(), contacts=()):
+    return Model(
+        "pendulum",
+        [Body("rod", mass=1.0, shape=Rod(1.0))],
+        [Joint("hinge", "revolute", "rod", q0=0.3)],
+        gravity=(0, -9.81, 0),
+        crossings=crossings,
+        contacts=contacts,
+    )
+
+
+@pytest.mark.parametrize("integrator", STAGES)
+def test_a_crossing_costs_one_step_on_it_and_one_after_it(integrator):
+    """The dense output of the step that passed it, a step that ends on it, corrections by one evaluation each; the step
+    after it is the rest of the one before, and at most one more where tolerances put steps elsewhere."""
+    stages, more = STAGES[integrator]
+    options = {"integrator": integrator, "rtol": 1e-9, "dense": False}
+    plain = pliant.simulate(pendulum(), 1.0, **options)
+    crossed = pliant.simulate(pendulum([Crossing("down", "hinge", -1.0)]), 1.0, **options)
+    assert len(crossed.events) == 1
+    assert crossed.audit["event_error"] <= 4e-16  # two units in the last place of t
+    # f anew after the crossing, three corrections
+    assert crossed.stats["evaluations"] - plain.stats["evaluations"] <= 3 * stages + more + 4
+    # the crossing is where the plain motion has it: steps differ, so to their tolerance
+    plain = pliant.simulate(pendulum(), 1.0, **{**options, "dense": True})
+    (event,) = crossed.events
+    assert plain.at(event.t)[0][0] == pytest.approx(-1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("integrator", STAGES)
+def test_dense_output_ends_on_the_row_of_the_event(integrator):
+    """Also where the end of a step was moved: motion is continuous to rounding, and conserves energy."""
+    floor = Contact(
+        "floor",
+        HuntCrossley(1e6, 1.0),
+        plane=Plane(normal=(0, 1, 0), offset=-0.8),
+        points=[Frame("rod", (1.0, 0, 0))],
+    )
+    result = pliant.simulate(
+        pendulum([Crossing("down", "hinge", -0.5, direction="falling")], [floor]), 1.5, integrator=integrator, rtol=1e-9
+    )
+    assert result.is_ok
+    assert len(result.contacts) >= 1
+    assert result.audit["event_error"] < 1e-12  # events closer than this are one
+    assert result.audit["energy_residual"] < 1e-7  # tolerance times the steps
+    dense = result.dense
+    ends = dense.starts + dense.steps
+    rows = {float(t): k for k, t in enumerate(result.t)}
+    times = np.array([event.t for event in result.events])
+    assert len(times) >= 3
+    for t in times:
+        piece = int(np.argmin(np.abs(ends - t)))
+        before = np.nextafter(t, 0.0)
+        q, v = result.at(before)
+        assert abs(ends[piece] - t) <= 1e-15
+        # one unit in the last place of t before it: the motion of that time, and rounding
+        assert q == pytest.approx(result.q[rows[float(t)]], abs=1e-13)
+        assert v == pytest.approx(result.v[rows[float(t)]], abs=1e-11)
+
+
+@pytest.mark.parametrize("integrator", STAGES)
+def test_motion_is_the_same_with_and_without_dense_output(integrator):
+    """Its extra stages leave nothing behind that an event handler would take for the state it lands in."""
+    model = pliant.load("bouncing-ball")
+    kept, plain = (pliant.simulate(model, 1.0, integrator=integrator, dense=dense) for dense in (True, False))
+    assert np.array_equal(kept.t, plain.t)
+    assert np.array_equal(kept.q, plain.q)
+    assert np.array_equal(kept.v, plain.v)
+    assert np.array_equal(kept.contacts.v_out, plain.contacts.v_out)
+
+
+@pytest.mark.parametrize("integrator", STAGES)
+def test_dense_output_of_a_step_moved_onto_an_event_is_as_accurate_as_its_end(integrator):
+    model = pliant.load("falling-chain")
+    exact = pliant.simulate(model, 0.8, integrator="dop853", rtol=1e-13, atol=1e-16)
+    result = pliant.simulate(model, 0.8, integrator=integrator, rtol=1e-10, atol=1e-12)
+    landings = np.sort(np.concatenate([result.contacts.t_start, result.contacts.t_end]))
+    landings = landings[np.isfinite(landings)][:8]
+    assert len(landings) >= 4
+    for t in landings:
+        row = int(np.searchsorted(result.t, t))
+        start = result.t[row - 1]
+
+        def error(share, start=start, t=t):
+            at = start + share * (t - start)
+            return np.abs(result.at(at)[1] - exact.at(at)[1]).max()
+
+        # within 20 tolerances of what the ends have
+        assert max(error(0.3), error(0.5), error(0.85)) < 2 * max(error(0.0), error(1.0)) + 20 * 1e-10
