@@ -7,7 +7,7 @@ import numpy as np
 from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHASE
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.formulation_work import with_scratch
-from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
+from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS, N_MULTIPLIER_PLACES
 from pliant.system.segment_tables import SEGMENT_MOTION, SEGMENT_WORK
 from pliant.system.tables import Power, System, rows
 
@@ -235,7 +235,7 @@ class Work(NamedTuple):
     # closed loops, m scalar constraints
     constraints: Any  # one row per scalar constraint
     legs: Any  # one row per loop: those closed in closed form
-    gram: Any  # (m, m) factor of W = A M^-1 A^T; this and the next three filled by closures/multipliers.py
+    gram: Any  # (m, m) factor L of W = A M^-1 A^T, L^T above it; this and the next three: closures/multipliers.py
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that a RESPONSE kernel turns into M^-1 of them, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of RESPONSE kernels
@@ -247,8 +247,11 @@ class Work(NamedTuple):
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
     dependent: Any  # (m, m) factors of A: active rows, dependent velocities; closures/reduced.py
     dependent_pivots: Any  # int64 (m)
+    multiplier_places: Any  # int64 (N_MULTIPLIER_PLACES, m) rows named in system/loop_tables.py
     constraint_order: Any  # int64 (m) active constraints first
     column_order: Any  # int64 (n_v) dependent velocities first
+    constraint_places: Any  # int64 (m) and (n_v): where in these orders each constraint and each velocity is
+    column_places: Any
     partition_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     previous_orders: Any
     # semi-implicit stages; filled by kernels/tangents.py, the lift and the matrix by kernels/compliance.py
@@ -359,8 +362,11 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),
         dependent_pivots=np.zeros(m, np.int64),
+        multiplier_places=np.zeros((N_MULTIPLIER_PLACES, m), np.int64),
         constraint_order=np.zeros(m, np.int64),
         column_order=np.zeros(n_v, np.int64),
+        constraint_places=np.zeros(m, np.int64),
+        column_places=np.zeros(n_v, np.int64),
         partition_pivots=np.zeros(m, np.int64),
         previous_orders=np.zeros(m + n_v, np.int64),
         changes=np.zeros((2, n_v)),
