@@ -27,7 +27,7 @@ def loop_steps(say: Say) -> list[Figure]:
         out = np.empty(len(v))
         timers = {
             "step": job(run),
-            "evaluation": statement("call(q, v, tau, out)", call=call, q=q, v=v, tau=NOTHING, out=out),
+            "evaluation": statement("call(q, v, tau, out=out)", call=call, q=q, v=v, tau=NOTHING, out=out),
         }
         best = measure(timers, ROUNDS)
         seconds = best["step"] / STEPS
