@@ -84,16 +84,24 @@ def trials(monkeypatch):
     return tried
 
 
+@pytest.fixture
+def eager(monkeypatch):
+    """Changes for small gains."""
+    monkeypatch.setattr(auto_integrator, "GAIN", dict.fromkeys(auto_integrator.GAIN, 0.6))
+
+
 # --- the choice ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("build", [lambda: stiff_model(stiff12()), damped_hinge, resting_ball])
-@pytest.mark.parametrize(("formulation", "taken"), [("articulated", "ark5"), ("denoc", "radau")])
-def test_auto_goes_on_with_another_method_where_it_is_stiff(build, formulation, taken):
+@pytest.mark.parametrize(("formulation", "choices"), [("articulated", ("ark5", "radau")), ("denoc", ("radau",))])
+def test_auto_goes_on_with_another_method_where_it_is_stiff(build, formulation, choices):
     """denoc has no mass matrix that holds stiff forces."""
     found = simulate(build(), 2.0, formulation=formulation)
     explicit = simulate(build(), 2.0, formulation=formulation, integrator="dop853")
-    assert names(found)[:2] == ["dop853", taken]
+    first, taken = names(found)[:2]
+    assert first == "dop853"
+    assert taken in choices
     assert found.settings["integrator"].startswith(f"dop853, {taken} from ")
     assert found.stats["evaluations"] < 0.4 * explicit.stats["evaluations"]
     assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-7
@@ -117,7 +125,7 @@ def test_auto_takes_ark5_on_hanging_blades_whose_fast_modes_ring():
 def test_result_says_why_the_integrator_was_changed(tmp_path):
     found = simulate(stiff_model(stiff12()), 0.5, rtol=1e-4)
     t, name = found.integrators[1]
-    assert found.settings["why_changed"].startswith(f"{name} from {t:.4g} s: about 0.")
+    assert found.settings["why_changed"].startswith(f"{name} from {t:.4g} s: ")
     assert found.settings["why_changed"].endswith(" of the cost of dop853")
     found.save(tmp_path / "result.nc")
     assert pliant.load_result(tmp_path / "result.nc").settings["why_changed"] == found.settings["why_changed"]
@@ -177,7 +185,6 @@ def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
     monkeypatch.setattr(auto_integrator, "STIFF_STEPS", 5)
     monkeypatch.setattr(auto_integrator, "STABILITY_BOUND", 0.6)
     monkeypatch.setattr(auto_integrator, "GAIN", dict.fromkeys(auto_integrator.GAIN, 0.0))
-    monkeypatch.setattr(auto_integrator, "FIRST_GAIN", 0.0)
     found, plain = simulate(model, **options), simulate(model, **options | {"integrator": "dop853"})
     assert {"ark5", "radau"} == set(trials)
     assert found.integrators == ((0.0, "dop853"),)
@@ -191,7 +198,7 @@ def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
     assert np.array_equal(found.at(times)[0], plain.at(times)[0])
 
 
-def test_controllers_in_python_are_not_asked_twice():
+def test_controllers_in_python_are_not_asked_twice(eager):
     """A trial that comes to a sample ends there; taken back or not, every sample is answered once."""
     asked = []
 
@@ -216,7 +223,7 @@ def test_controllers_in_python_are_not_asked_twice():
 
 @pytest.mark.parametrize("through_file", [False, True], ids=["in memory", "through a file"])
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6])
-def test_one_run_is_two_runs_whatever_auto_has_chosen(rtol, through_file, tmp_path):
+def test_one_run_is_two_runs_whatever_auto_has_chosen(rtol, through_file, tmp_path, eager):
     """A sample of the controller ends a step at 1/8 s in both: to the last bit."""
     model, options = held_blades(), {"rtol": rtol, "atol": 1e-2 * rtol}
     whole, first = simulate(model, 0.25, **options), simulate(model, 0.125, **options)

@@ -223,7 +223,8 @@ def test_longer_steps_tell_where_shorter_ones_are_too_many():
     """A block that slides on a stiff contact: its tighter run needs more steps than ten plain runs have."""
     block = all_cases()["sliding-block"]
     settings = block.resolve({})
-    found = pliant.certify(block.build(settings), figures=["along"], **block.usual_options(settings))
+    options = block.usual_options(settings) | {"formulation": "denoc"}  # by radau, which is slow at tight tolerances
+    found = pliant.certify(block.build(settings), figures=["along"], **options)
     figure = found.figures["along"]
     assert math.isfinite(figure.error)
     best = pliant.simulate(block.build(settings), rtol=1e-12, atol=1e-14)["along"][-1]
@@ -234,7 +235,8 @@ def test_longer_steps_tell_where_shorter_ones_are_too_many():
 
 def test_without_a_run_that_tells_of_the_integration_nothing_is_known():
     steps = int(pliant.simulate(triple(), 1.0).stats["steps"])
-    options = {"rtol": 1e-8, "atol": 1e-10, "max_steps": steps + 1}
+    # those of other formulations differ by a few
+    options = {"rtol": 1e-8, "atol": 1e-10, "max_steps": steps + 5}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pliant.trust.shadows.LOOSER", 0.1)  # else longer steps would tell
         figure = pliant.certify(triple(), 1.0, figures=["tip.x"], **options).figures["tip.x"]

@@ -61,13 +61,26 @@ def build(settings: dict[str, Any]) -> Model:
     )
 
 
+AT_REST = 1e-5  # [m/s]: several times the speed below which it sticks
+
+
 def stop_time(result: Result) -> float:
-    """When the block has all but stopped for good [s]; NaN if it has not."""
-    moving = np.flatnonzero(np.abs(result.v[:, 0]) > AT_REST)
-    return float(result.t[moving[-1] + 1]) if len(moving) and moving[-1] + 1 < len(result.t) else math.nan
+    """When the block stops for good [s]; NaN if it does not. It decelerates evenly: when it has passed two low speeds
+    says it, whatever the speed below which it sticks."""
+    slow, slower = _last_time(result, 2.0 * AT_REST), _last_time(result, AT_REST)
+    return slower + (slower - slow)
 
 
-AT_REST = 2e-6  # [m/s]
+def _last_time(result: Result, speed: float) -> float:
+    """Until when it moves faster than this [s], by bisection of the dense output."""
+    moving = np.flatnonzero(np.abs(result.v[:, 0]) > speed)
+    if not len(moving) or moving[-1] + 1 >= len(result.t) or result.dense is None:
+        return math.nan
+    low, high = float(result.t[moving[-1]]), float(result.t[moving[-1] + 1])
+    while low < (middle := 0.5 * (low + high)) < high:
+        is_moving = abs(result.at(middle)[1][0]) > speed
+        low, high = (middle, high) if is_moving else (low, middle)
+    return high
 
 
 def figures(result: Result) -> dict[str, float]:
