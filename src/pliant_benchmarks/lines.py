@@ -20,6 +20,7 @@ from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
 from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
+from pliant_benchmarks.many import contacts100, loop_steps
 from pliant_benchmarks.runs import bounce3, chain3, chain10, falling_chain, flex3
 from pliant_benchmarks.springs import springs
 from pliant_benchmarks.startup import startup
@@ -84,6 +85,13 @@ LINES = (
         "SciPy + numpy / 100; reduced .1",
         springs,
     ),
+    Line(
+        "loop_steps",
+        "a step of generalised_alpha on 10, 20, 40 four-bars, multipliers its unknowns",
+        "<= 5 evaluations of their accelerations",
+        loop_steps,
+    ),
+    Line("contacts100", "a plate on 100 feet lands, slides and sticks, .5 s", "<= 10 times real time", contacts100),
     Line(
         "transfer_cost",
         "discrete-time transfer matrices, per element and step, n = 10 .. 10000",

@@ -173,7 +173,7 @@ class Implicit(Closure):
     module: ClassVar[str] = "pliant.kernels.closures.implicit"
     function: ClassVar[str] = "constraint_matrices"
     supports: ClassVar[frozenset[str]] = _ANY_LOOPS | {"second-order integrators"}
-    cost: ClassVar[str] = "an implicit step, and in each the multipliers' own solve"
+    cost: ClassVar[str] = "an implicit step, and in each the multipliers' own solve, sparse where loops connect branches of the tree"
     reference: ClassVar[str] = "arnold2007"
 
     def use_per_state(self, work: Any) -> None:

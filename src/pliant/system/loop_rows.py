@@ -1,7 +1,9 @@
-"""Rows of closed loops: which scalar constraints each kind of loop has. Only pack.py calls it."""
+"""Rows of closed loops: which scalar constraints each kind of loop has, and what of the tree they reach. Only pack.py
+calls it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,78 @@ class LoopRows:
                 )
                 self.names.append(loop.name)
             self.loops.append(row)
+        self.branches: list[dict[str, Any]] = []
+        self.links: list[int] = []  # lists of velocities and constraints, from `first_link` on
+        self.n_lanes = 0
+
+    def put_branches(
+        self, bodies: Any, dofs: Any, frames: Any, joined: Iterable[tuple[int, int]], first_link: int
+    ) -> None:
+        """Fill the branches, those of bodies, and what constraints reach. joined: pairs of bodies (-1: the world)
+        between which forces act."""
+        branch_of = bodies.branch = _branches(bodies.parent, joined)
+        members: dict[int, list[int]] = {branch: [] for branch in range(max(branch_of) + 1)}
+        lanes: dict[int, set[int]] = {branch: set() for branch in members}
+        for k, row in enumerate(self.constraints):
+            loop = self.loops[row["loop"]]
+            ends = [int(frames[loop[name]].body) for name in ("first", "second")]
+            row["first"], row["count"] = self._put(first_link, np.flatnonzero(_moves(bodies, dofs, ends)))
+            reached = sorted({int(branch_of[body]) for body in ends if body >= 0})
+            row["branches"] = [*reached, -1, -1][:2]
+            taken = set().union(*(lanes[branch] for branch in reached))
+            row["lane"] = next(lane for lane in range(len(taken) + 1) if lane not in taken)
+            self.n_lanes = max(self.n_lanes, row["lane"] + 1)
+            for branch in reached:
+                lanes[branch].add(row["lane"])
+            for branch in (0, *reached):
+                members[branch].append(k)
+        of_dofs = branch_of[dofs.body]
+        ends = np.searchsorted(np.sort(of_dofs), range(1, len(members)))
+        velocities = [np.arange(len(dofs)), *np.split(np.argsort(of_dofs, kind="stable"), ends[1:])]
+        for branch, constraints in members.items():
+            first, count = self._put(first_link, velocities[branch])
+            first_constraint, n_constraints = self._put(first_link, constraints)
+            self.branches.append(
+                {
+                    "first": first,
+                    "count": count,
+                    "first_constraint": first_constraint,
+                    "n_constraints": n_constraints,
+                }
+            )
+
+    def _put(self, first_link: int, numbers: Any) -> tuple[int, int]:
+        """Append to the links; where, and how many."""
+        self.links += [int(number) for number in numbers]
+        return first_link + len(self.links) - len(numbers), len(numbers)
+
+
+def _branches(parents: Any, joined: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+    """Branch of every body, counted from 1."""
+    root = np.arange(len(parents))
+
+    def find(body: int) -> int:
+        while root[body] != body:
+            body = int(root[body])
+        return body
+
+    pairs = [*enumerate(parents), *joined]
+    for one, other in pairs:
+        if one >= 0 and other >= 0:
+            first, second = sorted((find(int(one)), find(int(other))))
+            root[second] = first
+    return np.unique([find(body) for body in range(len(parents))], return_inverse=True)[1] + 1
+
+
+def _moves(bodies: Any, dofs: Any, ends: list[int]) -> NDArray[np.bool_]:
+    """Which velocities move one of these bodies: of joints and modes between them and the world."""
+    carries = np.zeros(len(bodies), bool)
+    for end in ends:
+        body = end
+        while body >= 0:
+            carries[body] = True
+            body = int(bodies[body].parent)
+    return carries[dofs.body]
 
 
 def scalar_constraints(loop: Loop) -> list[Constraint]:

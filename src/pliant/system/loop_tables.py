@@ -4,6 +4,11 @@ from enum import IntEnum
 
 import numpy as np
 
+# rows of work.multiplier_places, of multipliers as unknowns of a step (integrators/multiplier_newton.py): constraint of
+# each, in ascending order; number of each constraint among them, -1: redundant; first and last column of the factor of
+# A X in each row
+CONSTRAINT_OF, NUMBER_OF, FIRST_COLUMN, LAST_COLUMN = range(4)
+N_MULTIPLIER_PLACES = 4
 CLOSURE_ROUNDING = 1e-15  # of the scales: as closed as rounding allows
 # rows of work.constraint_vectors: A' v, right side of W, what an undetermined solution shall be; of dead points
 # (closures/dead_points.py): shares of the pivots of W, its diagonal now, and its largest so far
@@ -48,6 +53,23 @@ CONSTRAINT = np.dtype(
         ("f", np.float64, (3,)),  # unit; axes of the second frame
         ("length", np.float64),  # [m]
         ("scale", np.float64),  # of values: those far below it are rounding [m, 1]
+        ("first", np.int64),  # in links: velocities between its two frames and the world, which alone A has in its row
+        ("count", np.int64),
+        ("branches", np.int64, (2,)),  # rows in branches: what its frames are on; -1: none, or the same
+        ("lane", np.int64),  # constraints of one lane have no branch in common
+    ],
+    align=True,
+)
+
+# Parts of the tree between which nothing but loops acts: whatever hangs on the world by one joint, with what springs,
+# contacts or flexible joints connect to it. M^-1, and Newton's matrix as a rule, have entries within a branch only.
+# Row 0: all of the tree.
+BRANCH = np.dtype(
+    [
+        ("first", np.int64),  # in links: its velocities, ascending
+        ("count", np.int64),
+        ("first_constraint", np.int64),  # in links: constraints of loops with a frame on it, ascending
+        ("n_constraints", np.int64),
     ],
     align=True,
 )

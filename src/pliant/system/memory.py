@@ -139,6 +139,8 @@ class Memory(NamedTuple):
     jacobian: Any  # (m, m + pairs) derivatives of the unknowns' rates
     factor: Any  # (n_factors, m, m) factors of Newton's matrices: real; real and imaginary part of the complex one
     pivots: Any  # int64 (2, m) their row exchanges
+    unknown_of: Any  # int64 (n_v) which unknown each velocity is, -1: prescribed
+    blocks: Any  # int64 (n_branches, 2) first unknown of each row of system.branches, and the one after its last
     # where steps must end
     boundaries: Any  # sorted times of kinks of signals [s]
     samples: Any  # sorted times at which a Python controller is due [s]

@@ -5,6 +5,7 @@ Coordinates whose rates are velocities ('pairs') are eliminated; work terms and 
 by themselves.
 """
 
+import itertools
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ NEWTON = np.dtype(
         # set by Python
         ("n_coordinates", np.int64),  # the last of the unknowns: coordinates without a pair
         ("n_states", np.int64),  # friction states, the unknowns before them
+        # 1: Newton's matrix of a second-order method has entries outside memory.blocks; filled by second_order.py
+        ("is_coupled", np.int64),
         ("first_rate", np.int64),  # in y: what is integrated twice stands before it
         # parameters of second-order methods
         ("rule", np.int64),  # a Rule
@@ -82,17 +85,29 @@ class Unknowns(NamedTuple):
     n_coordinates: int = 0  # how many of the last of `solved` are coordinates
     n_states: int = 0  # how many before them are friction states, the last of y
     first_rate: int = 0  # before it only coordinates
+    of_velocities: Sequence[int] = ()  # which of `solved` each velocity is, -1: prescribed
+    blocks: Sequence[tuple[int, int]] = ()  # of `solved`: first, and end, of each row of system.branches
 
 
 def find_unknowns(system: Any, n_states: int) -> Unknowns:
     """The unknowns of a model's equations; n_states: friction states, the last of z."""
     world = system.world[0]
     n_q, n_v, n_y = int(world.n_q), int(world.n_v), int(world.n_q + world.n_v + world.n_z)
+    branch = system.bodies.branch[system.dofs.body]
     free = [j for j in range(n_v) if system.dofs[j].motion < 0]
+    if len(system.loops):
+        # branch by branch, so that each is a block of Newton's matrix
+        free.sort(key=lambda j: int(branch[j]))
     pairs = [(int(system.dofs[j].q), n_q + j) for j in free if system.dofs[j].q >= 0]
     coordinates = sorted(set(range(n_q)) - {int(dof.q) for dof in system.dofs})
     solved = [*(n_q + j for j in free), *range(n_y - n_states, n_y), *coordinates]
-    return Unknowns(solved, pairs, len(coordinates), n_states, n_q)
+    of_velocities = np.full(n_v, -1)
+    of_velocities[free] = range(len(free))
+    blocks = [(0, len(free) + n_states)]
+    if len(system.loops):
+        ends = np.searchsorted(branch[free], range(1, len(system.branches) + 1))
+        blocks += itertools.pairwise(map(int, ends))
+    return Unknowns(solved, pairs, len(coordinates), n_states, n_q, of_velocities, blocks)
 
 
 def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]:
@@ -111,6 +126,8 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
         "jacobian": np.zeros((m, m + len(pairs))),
         "factor": np.zeros((n_factors, m, m)),
         "pivots": np.zeros((2, m), np.int64),
+        "unknown_of": np.array(unknowns.of_velocities if n_factors else (), np.int64),
+        "blocks": np.array(unknowns.blocks if n_factors else (), np.int64).reshape(-1, 2),
     }
 
 

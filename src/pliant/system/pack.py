@@ -22,7 +22,7 @@ from pliant.system.control_rows import ControlRows
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
 from pliant.system.flexible_rows import FlexibleRows
 from pliant.system.loop_rows import LoopRows
-from pliant.system.loop_tables import CONSTRAINT, LOOP
+from pliant.system.loop_tables import BRANCH, CONSTRAINT, LOOP
 from pliant.system.segment_rows import segment_rows
 from pliant.system.signal_rows import SignalRows
 from pliant.system.spring_rows import spring_events, spring_rows, table_row
@@ -92,8 +92,13 @@ def pack(model: Model) -> Packed:
     contacts = _fill(rows(len(touching.contacts), CONTACT), touching.contacts)
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
     acting = [*loads.frame, *springs.start, *springs.end, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
+    of_springs, of_contacts = (springs.start, springs.end), (contacts.frame, contacts.plane)
+    joined = [(frame_table[i].body, frame_table[j].body) for pair in (of_springs, of_contacts) for i, j in zip(*pair)]
+    joined += list(zip(dofs[transmissions.motor].body, dofs[transmissions.link].body, strict=True))
+    closed.put_branches(bodies, dofs, frame_table, joined, len(signals.links))
     _mark_leaves(bodies, dofs, {int(frame_table[k].body) for k in acting})
     world = _world(model, bodies, dofs, loads, limits, springs, events, len(quadratures) + touching.n_z, n_acting)
+    world.n_lanes = closed.n_lanes
     if isinstance(model.chain, PlanarChain):
         # forces beside the axis have moments that depend on the angles
         is_turned_only = not model.springs and all(load.kind == "couple" for load in model.loads)
@@ -116,6 +121,7 @@ def pack(model: Model) -> Packed:
         joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
         loops=loops,
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
+        branches=_fill(rows(len(closed.branches), BRANCH), closed.branches),
         events=events,
         **segment_rows(model, bodies, dofs)._asdict(),
         controllers=_fill(rows(len(controlled.controllers), CONTROLLER), controlled.controllers),
@@ -123,7 +129,7 @@ def pack(model: Model) -> Packed:
         feedback=_fill(rows(len(controlled.feedback), FEEDBACK), controlled.feedback),
         encoders=_fill(rows(len(controlled.encoders), ENCODER), controlled.encoders),
         quadratures=np.array(quadratures, np.int64),
-        links=np.array(signals.links, np.int64),
+        links=np.array([*signals.links, *closed.links], np.int64),
         pool=np.array(signals.pool, np.float64),
         shapes=shapes,
     )

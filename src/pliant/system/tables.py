@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
-from pliant.system.loop_tables import CONSTRAINT, LOOP
+from pliant.system.loop_tables import BRANCH, CONSTRAINT, LOOP
 from pliant.system.segment_tables import SEGMENT, SEGMENT_SHAPE
 from pliant.system.spring_tables import SPRING
 
@@ -95,6 +95,7 @@ class Quantity(IntEnum):
 BODY = np.dtype(
     [
         ("parent", np.int64),  # row in bodies, -1 = world
+        ("branch", np.int64),  # row in branches
         ("kind", np.int64),  # JointKind of the inboard joint
         ("q", np.int64),  # first coordinate
         ("v", np.int64),  # first velocity
@@ -342,6 +343,7 @@ WORLD = np.dtype(
         ("is_planar", np.int64),  # nothing ever leaves the x-y plane
         ("uses_planar", np.int64),  # is_planar and rigid: three components will do
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
+        ("n_lanes", np.int64),  # of constraints of loops
         ("is_coaxial", np.int64),  # segments on one line, no forces on them: nothing but rotation, linear
         ("gravity", np.float64, (3,)),  # [m/s^2] W
         ("plane", np.float64, (9,)),  # of segments: rows X, Y and their axis X x Y, W
@@ -369,6 +371,7 @@ class System(NamedTuple):
     joint_frictions: Any  # friction in joints
     loops: Any  # closed loops
     constraints: Any  # their scalar constraints
+    branches: Any  # parts of the tree between which nothing but loops acts; row 0: all of it
     events: Any
     segments: Any  # of a serial chain of hinges with parallel axes, else none
     segment_shapes: Any
@@ -378,7 +381,7 @@ class System(NamedTuple):
     feedback: Any  # what their laws look at
     encoders: Any  # what their sensors measure
     quadratures: Any  # int64: which work column each of the first z is; those of contacts follow, then friction states
-    links: Any  # int64: signal rows of sums and products
+    links: Any  # int64: signal rows of sums and products; velocities and constraints of branches
     pool: Any  # float64: cubic tables, matrices of control laws
     shapes: Any  # float64: shape integrals and values
 
@@ -407,6 +410,7 @@ def empty_system() -> System:
         joint_frictions=rows(0, JOINT_FRICTION),
         loops=rows(0, LOOP),
         constraints=rows(0, CONSTRAINT),
+        branches=rows(0, BRANCH),
         events=rows(0, EVENT),
         segments=rows(0, SEGMENT),
         segment_shapes=rows(0, SEGMENT_SHAPE),

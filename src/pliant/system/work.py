@@ -7,7 +7,7 @@ import numpy as np
 from pliant.system.contact_tables import CONTACT_WORK, JOINT_FRICTION_WORK, PHASE
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.formulation_work import with_scratch
-from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS
+from pliant.system.loop_tables import CONSTRAINT_WORK, LEG, N_CONSTRAINT_VECTORS, N_MULTIPLIER_PLACES
 from pliant.system.segment_tables import SEGMENT_MOTION, SEGMENT_WORK
 from pliant.system.tables import Power, System, rows
 
@@ -198,9 +198,9 @@ RUN = np.dtype(
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
 # of contact/bounded_forces.py: shares of the bounds, their steps, gradient, multipliers, slacks and weights;
-# what friction pairs have left to their bounds
-FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
-N_STICK_ROWS = 12
+# what friction pairs have left to their bounds; multipliers on their way, bounds over the root of the unit
+FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN, DUAL, REACH = range(14)
+N_STICK_ROWS = 14
 
 
 # rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
@@ -230,12 +230,15 @@ class Work(NamedTuple):
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
     stick_first: Any  # int64 (n) first unknown of the same friction pair; filled by contact/phase.py
     stick_jacobian: Any  # (n, n_v) J
-    stick_lift: Any  # (n, n_v) rows of M^-1 J^T
+    stick_lift: Any  # (n_v, n) M^-1 J^T
+    stick_places: Any  # int64 (3, n) lane of every unknown on its way through M^-1, and the branches that it moves
+    stick_column: Any  # (n_v) scratch
+    branch_lanes: Any  # int64 (n_branches) scratch: lanes that are taken
     probe: Any  # (n_y) a state a moment later, for rates of event functions; kernels/events.py
     # closed loops, m scalar constraints
     constraints: Any  # one row per scalar constraint
     legs: Any  # one row per loop: those closed in closed form
-    gram: Any  # (m, m) factor of W = A M^-1 A^T; this and the next three filled by closures/multipliers.py
+    gram: Any  # (m, m) factor L of W = A M^-1 A^T, L^T above it; this and the next three: closures/multipliers.py
     lift: Any  # (m, n_v) rows of M^-1 A^T
     lanes: Any  # (n_v + 1, WIDTH) columns that a RESPONSE kernel turns into M^-1 of them, and one row of W
     body_lanes: Any  # (6 n_bodies, WIDTH) scratch of RESPONSE kernels
@@ -247,8 +250,11 @@ class Work(NamedTuple):
     response: Any  # (m, n_y) what each multiplier does in an implicit step; filled by integrators/multiplier_newton.py
     dependent: Any  # (m, m) factors of A: active rows, dependent velocities; closures/reduced.py
     dependent_pivots: Any  # int64 (m)
+    multiplier_places: Any  # int64 (N_MULTIPLIER_PLACES, m) rows named in system/loop_tables.py
     constraint_order: Any  # int64 (m) active constraints first
     column_order: Any  # int64 (n_v) dependent velocities first
+    constraint_places: Any  # int64 (m) and (n_v): where in these orders each constraint and each velocity is
+    column_places: Any
     partition_pivots: Any  # int64 (m) and (m + n_v): scratch of independent.py
     previous_orders: Any
     # semi-implicit stages; filled by kernels/tangents.py, the lift and the matrix by kernels/compliance.py
@@ -343,7 +349,10 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),
         stick_jacobian=np.zeros((n_stick, n_v)),
-        stick_lift=np.zeros((n_stick, n_v)),
+        stick_lift=np.zeros((n_v, n_stick)),
+        stick_places=np.zeros((3, n_stick), np.int64),
+        stick_column=np.zeros(n_v),
+        branch_lanes=np.zeros(len(system.branches), np.int64),
         probe=np.zeros(int(system.world[0].n_q + n_v + system.world[0].n_z)),
         constraints=constraints,
         legs=legs,
@@ -359,8 +368,11 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         response=np.zeros((m, int(system.world[0].n_q + n_v + system.world[0].n_z))),
         dependent=np.zeros((m, m)),
         dependent_pivots=np.zeros(m, np.int64),
+        multiplier_places=np.zeros((N_MULTIPLIER_PLACES, m), np.int64),
         constraint_order=np.zeros(m, np.int64),
         column_order=np.zeros(n_v, np.int64),
+        constraint_places=np.zeros(m, np.int64),
+        column_places=np.zeros(n_v, np.int64),
         partition_pivots=np.zeros(m, np.int64),
         previous_orders=np.zeros(m + n_v, np.int64),
         changes=np.zeros((2, n_v)),

@@ -41,19 +41,56 @@ def lu(A, pivots, n):
 
 
 @routine
+def lu_solve_block(A, pivots, first, end, x):
+    """x <- A^-1 x in rows first to end - 1, which share no entry with others."""
+    for k in range(first, end):
+        p = pivots[k]
+        x[k], x[p] = x[p], x[k]
+    for i in range(first + 1, end):
+        row, total = A[i], x[i]
+        for k in range(first, i):
+            total -= row[k] * x[k]
+        x[i] = total
+    for i in range(end - 1, first - 1, -1):
+        row, total = A[i], x[i]
+        for k in range(i + 1, end):
+            total -= row[k] * x[k]
+        x[i] = total * row[i]
+
+
+@routine
 def lu_solve(A, pivots, n, x):
     """x <- A^-1 x"""
+    lu_solve_block(A, pivots, 0, n, x)
+
+
+@routine
+def put_profile(A, n, first, last):
+    """Columns of the first and the last entry of every row of the factors."""
+    for i in range(n):
+        row, j = A[i], 0
+        while j < i and row[j] == 0.0:
+            j += 1
+        first[i], j = j, n - 1
+        while j > i and row[j] == 0.0:
+            j -= 1
+        last[i] = j
+
+
+@routine
+def lu_solve_profile(A, pivots, first, last, n, x):
+    """x <- A^-1 x, between the columns first and last of every row."""
     for k in range(n):
         p = pivots[k]
         x[k], x[p] = x[p], x[k]
     for i in range(1, n):
         row, total = A[i], x[i]
-        for k in range(i):
+        for k in range(first[i], i):
             total -= row[k] * x[k]
         x[i] = total
     for i in range(n - 1, -1, -1):
         row, total = A[i], x[i]
-        for k in range(i + 1, n):
+        for k in range(i + 1, last[i] + 1):
             total -= row[k] * x[k]
         x[i] = total * row[i]
 

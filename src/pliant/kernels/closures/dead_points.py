@@ -43,8 +43,8 @@ def largest_speed(system, v):
 
 @routine
 def factor_gram(work, r):
-    """Cholesky factor of W, diagonal inverted, and the shares of its pivots (algebra/rank_deficient.py); whether it
-    exists. During a run it does where a pivot is rounding, too."""
+    """Cholesky factor L of W, diagonal inverted, L^T above it, and the shares of its pivots
+    (algebra/rank_deficient.py); whether it exists. During a run it does where a pivot is rounding, too."""
     dead, W = work.dead_point[0], work.gram
     now, largest, share = (
         work.constraint_vectors[DIAGONAL],
@@ -56,14 +56,15 @@ def factor_gram(work, r):
         k = work.constraint_order[i]
         now[k] = W[i, i]
         size = max(now[k], largest[k])
+        row, pivot = W[i], W[i, i]
         for j in range(i):
-            total = W[i, j]
-            for l in range(j):
-                total -= W[i, l] * W[j, l]
-            W[i, j] = total * W[j, j]
-        pivot = W[i, i]
-        for l in range(i):
-            pivot -= W[i, l] * W[i, l]
+            x, above = row[j] * W[j, j], W[j]
+            row[j] = above[i] = x
+            # most are zero where loops connect few branches
+            if x != 0.0:
+                for l in range(j + 1, i):
+                    row[l] -= x * above[l]
+                pivot -= x * x
         if not pivot > 0.0 and (best == 0.0 or math.isnan(pivot)):
             return False
         least = min(least, max(pivot, 0.0) / size)

@@ -1,9 +1,9 @@
 """What implicit integrators need of closed loops whose multipliers they solve for: A and M^-1 A^T (index 3)."""
 
-from pliant.kernels._jit import DERIVATIVE, STATE, kernel, routine
+from pliant.kernels._jit import DERIVATIVE, STATE, kernel
 from pliant.kernels.closures.dead_points import factor_gram, remember
 from pliant.kernels.closures.independent import put_constraint_jacobian, update_partition
-from pliant.kernels.closures.multipliers import find_lift
+from pliant.kernels.closures.multipliers import find_lift, put_lift
 from pliant.kernels.closures.projection import project_state
 from pliant.system.status import Status
 
@@ -12,21 +12,14 @@ call_state = STATE.call
 OK = int(Status.OK)
 
 
-@routine
-def find_constraint_matrices(system, work, t, q, v):
-    """A, rows of M^-1 A^T of the active constraints, and the factor of W."""
-    call_state(work.calls[0].prepare, (system, work, t, q, v))
-    put_constraint_jacobian(system, work, q)
-    status = find_lift(system, work, q, v, work.vdot)
-    factor_gram(work, work.closure[0].n_active)
-    return status
-
-
 @kernel(DERIVATIVE)
 def constraint_matrices(system, work, t, y, ydot):
-    """work.constraint_jacobian = A, work.lift = rows of M^-1 A^T of the active constraints, at (t, y)."""
-    world = system.world[0]
-    return find_constraint_matrices(system, work, t, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])
+    """work.constraint_jacobian = A, work.lift = rows of M^-1 A^T of the active constraints, the factor of W, at (t, y),
+    where the derivative has been evaluated last."""
+    put_constraint_jacobian(system, work, y[: system.world[0].n_q])
+    put_lift(system, work)
+    factor_gram(work, work.closure[0].n_active)
+    return OK
 
 
 @kernel(DERIVATIVE)
@@ -35,7 +28,10 @@ def end_step(system, work, t, y, ydot):
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
     if work.dead_point[0].is_near:
-        status = find_constraint_matrices(system, work, t, q, v)
+        call_state(work.calls[0].prepare, (system, work, t, q, v))
+        put_constraint_jacobian(system, work, q)
+        status = find_lift(system, work, q, v, work.vdot)
+        factor_gram(work, work.closure[0].n_active)
         if status == OK:
             status = project_state(system, work, q, v)
         if status == OK:

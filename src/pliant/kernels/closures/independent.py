@@ -67,11 +67,11 @@ def is_jacobian_current(work, q):
 @routine
 def put_constraint_jacobian(system, work, q):
     """A of all constraints at q into work.constraint_jacobian, after measure_loops."""
-    m, n = work.constraint_jacobian.shape
     copy(q, work.constraint_jacobian_q)
-    for k in range(m):
-        for j in range(n):
-            work.constraint_jacobian[k, j] = 0.0
+    for k in range(len(system.constraints)):
+        row = system.constraints[k]
+        for l in range(row.first, row.first + row.count):
+            work.constraint_jacobian[k, system.links[l]] = 0.0
     for i in range(len(system.loops)):
         loop = system.loops[i]
         add_columns(system, work, loop, loop.first, -1.0)
@@ -124,11 +124,18 @@ def pivot_fully(system, work):
 @routine
 def partition_pivot(system, work):
     """The least pivot of the active constraints and dependent velocities, scaled; 0: they are singular."""
-    F, r, pivots = work.elimination, work.closure[0].n_active, work.partition_pivots
+    F, r, pivots, place = work.elimination, work.closure[0].n_active, work.partition_pivots, work.column_places
+    for j in range(len(place)):
+        place[work.column_order[j]] = j
     for i in range(r):
+        k = work.constraint_order[i]
+        row = system.constraints[k]
         for j in range(r):
-            k, l = work.constraint_order[i], work.column_order[j]
-            F[i, j] = work.constraint_jacobian[k, l] * system.dofs[l].dependence_weight / system.constraints[k].scale
+            F[i, j] = 0.0
+        for l in range(row.first, row.first + row.count):
+            j = system.links[l]
+            if place[j] < r:
+                F[i, place[j]] = work.constraint_jacobian[k, j] * system.dofs[j].dependence_weight / row.scale
     if lu(F, pivots, r) >= 0:
         return 0.0
     least = math.inf

@@ -29,40 +29,110 @@ REFINED_SOLVES = 3  # where an ill-conditioned W has lost digits
 
 
 @routine
-def find_lift(system, work, q, v, vdot):
-    """vdot without multipliers, M^-1 A^T of the active constraints into work.lift (a row each) and W = A M^-1 A^T into
-    work.gram. Forces are gathered, the partition is made, A is current."""
-    n, r, A, x = len(vdot), work.closure[0].n_active, work.constraint_jacobian, work.lanes
-    status = call_acceleration(work.calls[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
-    if status != OK:
-        return status
+def times_jacobian_row(system, work, k, x):
+    """A[k] x"""
+    c, row, total = system.constraints[k], work.constraint_jacobian[k], 0.0
+    for l in range(c.first, c.first + c.count):
+        j = system.links[l]
+        total += row[j] * x[j]
+    return total
+
+
+@routine
+def put_lift(system, work):
+    """M^-1 A^T of the active constraints into work.lift (a row each) with the factors of the formulation, and
+    W = A M^-1 A^T into work.gram. The partition is made, A is current."""
+    # stiff forces of semi-implicit stages connect all branches
+    if work.run[0].implicit_step > 0.0 or work.closure[0].n_active <= system.world[0].n_lanes:
+        put_lift_one_by_one(system, work)
+    else:
+        put_lift_by_branches(system, work)
+
+
+@routine
+def put_lift_one_by_one(system, work):
+    r, A, x, order = work.closure[0].n_active, work.constraint_jacobian, work.lanes, work.constraint_order
+    n = A.shape[1]
     for first in range(0, r, WIDTH):
         count = min(WIDTH, r - first)
         for k in range(WIDTH):
-            row = A[work.constraint_order[first + min(k, count - 1)]]
+            row = A[order[first + min(k, count - 1)]]
             for j in range(n):
                 x[j, k] = row[j]
         call_response(work.calls[0].respond, (system, work, x))
         for k in range(count):
             for j in range(n):
                 work.lift[first + k, j] = x[j, k]
-        for i in range(r):
-            row, total = A[work.constraint_order[i]], same(0.0)
-            for j in range(n):
+        for i in range(first, r):
+            c, row, total = system.constraints[order[i]], A[order[i]], same(0.0)
+            for l in range(c.first, c.first + c.count):
+                j = system.links[l]
                 total = total + row[j] * load(x, j)
             store(x, n, total)
             for k in range(count):
                 work.gram[i, first + k] = x[n, k]
+
+
+@routine
+def put_lift_by_branches(system, work):
+    """Columns that share no branch go through M^-1 as one."""
+    r, A, x, order = work.closure[0].n_active, work.constraint_jacobian, work.lanes, work.constraint_order
+    n, lift, W, place = A.shape[1], work.lift, work.gram, work.constraint_places
+    for k in range(len(place)):
+        place[order[k]] = k
+    for first in range(0, system.world[0].n_lanes, WIDTH):
+        for j in range(n):
+            for lane in range(WIDTH):
+                x[j, lane] = 0.0
+        for k in range(r):
+            c = system.constraints[order[k]]
+            if first <= c.lane < first + WIDTH:
+                for l in range(c.first, c.first + c.count):
+                    x[system.links[l], c.lane - first] = A[order[k], system.links[l]]
+        call_response(work.calls[0].respond, (system, work, x))
+        for k in range(r):
+            c = system.constraints[order[k]]
+            if first <= c.lane < first + WIDTH:
+                for j in range(n):
+                    lift[k, j] = 0.0
+                for b in range(2):
+                    take_branch(system, x, c.lane - first, c.branches[b], lift[k])
+    for k in range(r):
+        for i in range(k + 1):
+            W[k, i] = 0.0
+    for k in range(r):
+        for b in range(2):
+            put_gram_column(system, work, k, system.constraints[order[k]].branches[b])
+
+
+@routine
+def take_branch(system, x, lane, branch, row):
+    """row = the lane of x, in one branch (-1: none)."""
+    if branch >= 0:
+        of = system.branches[branch]
+        for l in range(of.first, of.first + of.count):
+            row[system.links[l]] = x[system.links[l], lane]
+
+
+@routine
+def put_gram_column(system, work, k, branch):
+    """Column k of W, below the diagonal, where constraints share this branch (-1: none)."""
+    if branch >= 0:
+        of = system.branches[branch]
+        for l in range(of.first_constraint, of.first_constraint + of.n_constraints):
+            i = work.constraint_places[system.links[l]]
+            if k <= i < work.closure[0].n_active:
+                work.gram[i, k] = times_jacobian_row(system, work, system.links[l], work.lift[k])
+
+
+@routine
+def find_lift(system, work, q, v, vdot):
+    """vdot without multipliers, M^-1 A^T of the active constraints and W. Forces are gathered, the partition is made, A
+    is current."""
+    status = call_acceleration(work.calls[0].open_formulation, (system, work, q, v, vdot, work.no_reaction))
+    if status == OK:
+        put_lift(system, work)
     return status
-
-
-@kernel
-def times_jacobian_row(work, k, x):
-    """A[k] x"""
-    row, total = work.constraint_jacobian[k], 0.0
-    for j in range(len(x)):
-        total += row[j] * x[j]
-    return total
 
 
 @routine
@@ -91,10 +161,10 @@ def find_multipliers(system, work, q, v, vdot):
     keeps_previous = dead.is_rank_deficient and closure.is_partition_held
     for _ in range(1 if dead.pivot > DEFICIENT_PIVOT else REFINED_SOLVES):
         for k in range(r):
-            c, now = work.constraints[order[k]], times_jacobian_row(work, order[k], vdot)
+            c, now = work.constraints[order[k]], times_jacobian_row(system, work, order[k], vdot)
             x[k] = -now - bias[order[k]] - s * (2.0 * c.rate + s * c.value)
             if keeps_previous:
-                target[k] = times_jacobian_row(work, order[k], work.previous_vdot) - now
+                target[k] = times_jacobian_row(system, work, order[k], work.previous_vdot) - now
         if keeps_previous:
             solve_regularised(work.gram, r, vectors[SHARE], dead.regularisation, x, target)
         else:

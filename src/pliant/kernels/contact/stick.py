@@ -8,7 +8,7 @@ friction pairs move together, bounded_forces.py does."""
 import math
 
 from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import cholesky_mirrored, cholesky_mirrored_solve, cholesky_solve
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.bounded_forces import find_bounded_forces, product, size_of
@@ -105,29 +105,135 @@ def keep_loops_closed(work, x):
 
 
 @routine
+def take_lanes(work, i, width, one, other):
+    """The unknowns of one friction pair, from i on, on the bodies of two branches (-1: none); the lane after them."""
+    taken, places, lane = work.branch_lanes, work.stick_places, 0
+    if one >= 0:
+        lane = taken[one]
+    if other >= 0:
+        lane = max(lane, taken[other])
+    for a in range(width):
+        places[0, i + a], places[1, i + a], places[2, i + a] = lane + a, one, other if other != one else -1
+    if one >= 0:
+        taken[one] = lane + width
+    if other >= 0:
+        taken[other] = lane + width
+    return lane + width
+
+
+@kernel
+def branch_of(system, body):
+    return system.bodies[body].branch if body >= 0 else -1
+
+
+@routine
+def put_places(system, work, n, are_connected):
+    """Which unknowns go through M^-1 as one, because they share no branch, unless loops or stiff forces of
+    semi-implicit stages connect all; the number of lanes."""
+    if are_connected:
+        for i in range(n):
+            work.stick_places[0, i], work.stick_places[1, i], work.stick_places[2, i] = i, 0, -1
+        return n
+    width, n_lanes = 1 if system.world[0].is_planar else 2, 0
+    for b in range(len(work.branch_lanes)):
+        work.branch_lanes[b] = 0
+    for k in range(len(system.contacts)):
+        i, contact = work.contacts[k].unknown, system.contacts[k]
+        if i >= 0:
+            one = branch_of(system, system.frames[contact.frame].body)
+            other = branch_of(system, system.frames[contact.plane].body)
+            n_lanes = max(n_lanes, take_lanes(work, i, width, one, other))
+    for k in range(len(system.joint_frictions)):
+        i = work.joint_frictions[k].unknown
+        if i >= 0:
+            body = system.dofs[system.joint_frictions[k].dof].body
+            n_lanes = max(n_lanes, take_lanes(work, i, 1, branch_of(system, body), -1))
+    return n_lanes
+
+
+@routine
+def load_row(system, work, i, branch, lane):
+    """Row i of J into a lane, in one branch (-1: none)."""
+    if branch >= 0:
+        of = system.branches[branch]
+        for l in range(of.first, of.first + of.count):
+            work.lanes[system.links[l], lane] = work.stick_jacobian[i, system.links[l]]
+
+
+@routine
+def take_response(system, work, i, branch, lane):
+    """Column i of M^-1 J^T from a lane, in one branch; its part of W_ii."""
+    total = 0.0
+    if branch >= 0:
+        of = system.branches[branch]
+        for l in range(of.first, of.first + of.count):
+            j = system.links[l]
+            work.stick_lift[j, i] = work.lanes[j, lane]
+            total += work.stick_jacobian[i, j] * work.lanes[j, lane]
+    return total
+
+
+@routine
+def mobility_in_loops(work, i):
+    """Column i of M^-1 J^T as the closed mechanism responds; W_ii."""
+    x, lift = work.stick_column, work.stick_lift
+    for j in range(x.shape[0]):
+        x[j] = lift[j, i]
+    keep_loops_closed(work, x)
+    for j in range(x.shape[0]):
+        lift[j, i] = x[j]
+    return product(work.stick_jacobian[i], x)
+
+
+@routine
+def put_mobilities(system, work, i):
+    """Row i of W up to its diagonal, and its column."""
+    W, J, lift = work.stick, work.stick_jacobian, work.stick_lift
+    row = W[i]
+    for k in range(i + 1):
+        row[k] = 0.0
+    for b in range(1, 3):
+        branch = work.stick_places[b, i]
+        if branch >= 0:
+            of = system.branches[branch]
+            for l in range(of.first, of.first + of.count):
+                entry, response = J[i, system.links[l]], lift[system.links[l]]
+                if entry != 0.0:
+                    for k in range(i + 1):
+                        row[k] += entry * response[k]
+    for k in range(i):
+        W[k, i] = row[k]
+
+
+@routine
 def find_responses(system, work, n):
-    """M^-1 J^T of the closed mechanism into work.stick_lift (a row each), W, and of every unknown 1 / sqrt(W_ii), 0
-    where no force moves it. The formulation has been called."""
-    J, lift, W, x, calls = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.calls[0]
-    size, n_v = work.stick_force[SCALE], work.stick_jacobian.shape[1]
-    for first in range(0, n, WIDTH):
-        count = min(WIDTH, n - first)
-        for k in range(WIDTH):
-            for j in range(n_v):
-                x[j, k] = J[first + min(k, count - 1), j]
+    """M^-1 J^T of the closed mechanism into work.stick_lift, W, and of every unknown 1 / sqrt(W_ii), 0 where no force
+    moves it. The formulation has been called."""
+    x, lift, places, calls = work.lanes, work.stick_lift, work.stick_places, work.calls[0]
+    size, n_v = work.stick_force[SCALE], lift.shape[0]
+    has_loops = len(system.loops) > 0 and calls.formulation != calls.open_formulation
+    n_lanes = put_places(system, work, n, has_loops or work.run[0].implicit_step > 0.0)
+    for j in range(n_v):
+        for i in range(n):
+            lift[j, i] = 0.0
+    for first in range(0, n_lanes, WIDTH):
+        for j in range(n_v):
+            for lane in range(WIDTH):
+                x[j, lane] = 0.0
+        for i in range(n):
+            if first <= places[0, i] < first + WIDTH:
+                for b in range(1, 3):
+                    load_row(system, work, i, places[b, i], places[0, i] - first)
         call_response(calls.respond, (system, work, x))
-        for k in range(count):
-            i = first + k
-            for j in range(n_v):
-                lift[i, j] = x[j, k]
-            alone = product(J[i], lift[i])
-            if len(system.loops) > 0 and calls.formulation != calls.open_formulation:
-                keep_loops_closed(work, lift[i])
-            own = product(J[i], lift[i])
-            size[i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
+        for i in range(n):
+            if first <= places[0, i] < first + WIDTH:
+                lane = places[0, i] - first
+                alone = take_response(system, work, i, places[1, i], lane)
+                alone += take_response(system, work, i, places[2, i], lane)
+                own = mobility_in_loops(work, i) if has_loops else alone
+                size[i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
     for i in range(n):
-        for j in range(i + 1):
-            W[i, j] = W[j, i] = product(J[i], lift[j])
+        put_mobilities(system, work, i)
 
 
 # --- f of W f = -a0 -----------------------------------------------------------------------------------------------
@@ -142,7 +248,7 @@ def is_independent(work, n):
         for j in range(i + 1):
             F[i, j] = W[i, j] * size[i] * size[j]
         F[i, i] = F[i, i] if size[i] > 0.0 else 1.0
-    if cholesky(F, n) >= 0:
+    if cholesky_mirrored(F, n) >= 0:
         return False
     # the least eigenvalue, by inverse iteration
     x = work.stick_force[RIGHT]
@@ -152,7 +258,7 @@ def is_independent(work, n):
         length = math.sqrt(product(x[:n], x[:n]))
         for i in range(n):
             x[i] /= length
-        cholesky_solve(F, n, x)
+        cholesky_mirrored_solve(F, n, x)
     return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[:n], x[:n]) <= 1.0
 
 
@@ -167,7 +273,7 @@ def solve_forces(work, n):
     for _ in range(1 + REFINEMENTS):
         for i in range(n):
             x[i] = -(a0[i] + product(W[i, :n], f[:n])) * size[i]
-        cholesky_solve(F, n, x)
+        cholesky_mirrored_solve(F, n, x)
         for i in range(n):
             f[i] += x[i] * size[i]
     i = 0
@@ -232,6 +338,16 @@ def apply_stick_forces(system, work, v):
             work.power[Power.JOINT_FRICTION] += x.force * joint_deflection_rate(system, v, j)
 
 
+@routine
+def add_response(system, work, i, branch, vdot):
+    """vdot += what stick force i does in one branch (-1: none)."""
+    if branch >= 0:
+        of = system.branches[branch]
+        for l in range(of.first, of.first + of.count):
+            j = system.links[l]
+            vdot[j] += work.stick_lift[j, i] * work.stick_force[FORCE, i]
+
+
 @kernel(ACCELERATION)
 def solve(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the stick forces."""
@@ -243,7 +359,7 @@ def solve(system, work, q, v, vdot, reaction):
         apply_stick_forces(system, work, v)
         if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_prescribed:
             for i in range(n):
-                for j in range(len(vdot)):
-                    vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
+                for b in range(2):
+                    add_response(system, work, i, work.stick_places[1 + b, i], vdot)
             return OK
     return call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, reaction))

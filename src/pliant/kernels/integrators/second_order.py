@@ -16,8 +16,8 @@ import math
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, SHIFT, STEPPER, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.finite import ULP, larger_or_nan, zero_or_nan
-from pliant.kernels.algebra.lu import lu, lu_solve
-from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers
+from pliant.kernels.algebra.lu import lu
+from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers, solve_blocks
 from pliant.kernels.integrators.newton import differentiate
 from pliant.kernels.integrators.second_order_rows import (
     NEW,
@@ -63,7 +63,23 @@ def factor_matrix(memory, h):
         row[i] += 1.0 - newton.alpha_m
     newton.h_factored = h
     newton.n_factors += 1
+    newton.is_coupled = is_coupled(memory, n)
     return lu(A, memory.pivots[0], n) < 0
+
+
+@routine
+def is_coupled(memory, n):
+    """Whether Newton's matrix of n unknowns has entries outside the blocks of the branches."""
+    blocks, A, count = memory.blocks, memory.factor[0], 0
+    for b in range(1, blocks.shape[0]):
+        first, end = blocks[b, 0], blocks[b, 1]
+        count += end - first
+        for i in range(first, end):
+            row = A[i]
+            for j in range(n):
+                if row[j] != 0.0 and not first <= j < end:
+                    return 1
+    return 0 if count == n else 1
 
 
 @kernel
@@ -117,7 +133,7 @@ def correct(system, work, memory, h):
         i = active[k]
         r[k] = (1.0 - newton.alpha_f) * f_new[i] + newton.alpha_f * f[i]
         r[k] -= (1.0 - newton.alpha_m) * b[i] + newton.alpha_m * a[i]
-    lu_solve(memory.factor[0], memory.pivots[0], n, r)
+    solve_blocks(memory, n, r)
     if work.calls[0].constraint_matrices != 0:
         add_multipliers(system, work, memory, h, r)
     size = 0.0
@@ -154,21 +170,6 @@ def evaluate_end(system, work, memory, t, h):
 
 
 @routine
-def begin_multipliers(system, work, memory, t, h):
-    """Factors of the multipliers' own system, where they are unknowns; f_new once more, whose constraints the
-    corrections use."""
-    if work.calls[0].constraint_matrices == 0:
-        return OK
-    status = factor_multipliers(system, work, memory, t + h, h)
-    if status != OK:
-        return status
-    status = call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
-    if status == OK:
-        memory.stepping[0].n_evaluations += 1
-    return status
-
-
-@routine
 def error_left(newton, size):
     """Estimate of what is left after a correction of this size; the first says nothing about it."""
     rate = newton.rate
@@ -188,8 +189,8 @@ def iterate(system, work, memory, t, h, starts_at_rest):
         if status != OK or is_converged:
             return status
         newton.n_iterations += 1
-        if iteration == 0:
-            status = begin_multipliers(system, work, memory, t, h)
+        if iteration == 0 and work.calls[0].constraint_matrices != 0:
+            status = factor_multipliers(system, work, memory, t + h, h)
             if status != OK:
                 return status
         size = correct(system, work, memory, h)
