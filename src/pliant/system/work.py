@@ -198,9 +198,9 @@ RUN = np.dtype(
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
 # of contact/bounded_forces.py: shares of the bounds, their steps, gradient, multipliers, slacks and weights;
-# what friction pairs have left to their bounds
-FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
-N_STICK_ROWS = 12
+# what friction pairs have left to their bounds; bounds in the units of shares, multipliers on the way
+FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN, REACH, DUAL = range(14)
+N_STICK_ROWS = 14
 
 
 # rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
@@ -230,7 +230,8 @@ class Work(NamedTuple):
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
     stick_first: Any  # int64 (n) first unknown of the same friction pair; filled by contact/phase.py
     stick_jacobian: Any  # (n, n_v) J
-    stick_lift: Any  # (n, n_v) rows of M^-1 J^T
+    stick_lift: Any  # (n_v, n) M^-1 J^T
+    stick_column: Any  # (n_v) one column of it
     probe: Any  # (n_y) a state a moment later, for rates of event functions; kernels/events.py
     # closed loops, m scalar constraints
     constraints: Any  # one row per scalar constraint
@@ -346,7 +347,8 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),
         stick_jacobian=np.zeros((n_stick, n_v)),
-        stick_lift=np.zeros((n_stick, n_v)),
+        stick_lift=np.zeros((n_v, n_stick)),
+        stick_column=np.zeros(n_v),
         probe=np.zeros(int(system.world[0].n_q + n_v + system.world[0].n_z)),
         constraints=constraints,
         legs=legs,

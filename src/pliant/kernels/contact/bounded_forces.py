@@ -6,24 +6,30 @@ pairs at their bound slip against their force, the others are held. Where W is s
 one loop) the forces are the weighted analytic centre of all that bring these accelerations: they follow smoothly from
 the state, small ones are equal parts of their bounds, and one reaches its bound only where no other distribution holds.
 
-In shares x of the bounds by Newton's method with a barrier -mu w_i log(c_i), c_i = (1 - |x_i|^2) / 2, mu falling to
-nothing (Boyd and Vandenberghe, Convex Optimization, 11.3); mu w_i / c_i is the multiplier of a bound. The weight w_i,
-the most that gradient i can be, makes small bounds and light parts count as the others do.
+In shares x of the bounds, with a barrier -mu w_i log(c_i), c_i = (1 - |x_i|^2) / 2, mu falling to nothing (Boyd and
+Vandenberghe, Convex Optimization, 11.3). The weight w_i, the most that gradient i can be, makes small bounds and light
+parts count as the others do. Steps are those of Newton's method for gradient_i + l_i x_i = 0 and l_i c_i = mu w_i, l_i
+the multiplier of a bound (11.7): close to a bound they are good for much smaller mu than with l_i = mu w_i / c_i. The
+objective with its barrier falls along them whatever l > 0 is, so a search along them keeps the method safe (Waechter
+and Biegler, Math. Program. 106, 2006, with their safeguard of l).
 """
 
 import math
 
 from pliant.kernels._jit import kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import add_multiple, cholesky_upper, cholesky_upper_solve, long_product
+from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.contact.phase import width_at
 from pliant.system.status import Status
 from pliant.system.work import (
     BOUND,
+    DUAL,
     FORCE,
     FREE,
     GRADIENT,
     MARGIN,
     MULTIPLIER,
+    REACH,
     RIGHT,
     SCALE,
     SHARE,
@@ -34,17 +40,21 @@ from pliant.system.work import (
 
 OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes integers only
 
-MAX_ITERATIONS = 60  # per barrier
+MAX_ITERATIONS = 400  # 10 to 40 are usual
 MAX_CUTS = 60
-MAX_APPROACH = 0.99  # of its distance from a bound that a step may take
+MAX_APPROACH = 0.99  # of its distance from a bound, or of a multiplier from zero, that a step may take
 MIN_DECREASE = 0.01  # of what Newton's step promises (Armijo)
 DAMPING = 1e-13  # of the diagonal, in Newton's matrix only
+FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 BARRIER_FACTOR = 0.02  # from one barrier parameter mu to the next
 MIN_BARRIER = 1e-13  # the last mu
+MAX_OFF_CENTRE = 1e3  # by which multipliers may differ from mu w / c
 CENTRE_DECREMENT, FINAL_DECREMENT = (
-    1e-3,
+    1.0,
     1e-6,
 )  # of mu: Newton's decrement at which the next mu is due, and the last is done
+ROUNDING_DECREMENT = 1e-2  # of the last mu: one that does not fall any more below it is of rounding
+STAGNATION = 0.1  # of the decrement before
 MAX_DENSE = 24  # unknowns of which W is taken as it is
 RANK_TOLERANCE = 1e-15  # of the largest diagonal of W
 MIN_WEIGHT = 1e-12  # for which convergence is asked
@@ -78,16 +88,18 @@ def is_bounded(work, i):
 def put_gradient(work, n, r, unit):
     """W f + a0 in shares of the bounds over the unit; r: rank of W, if low."""
     cap = work.stick.shape[1]
-    W, L, f, s = work.stick, work.stick[2 * cap :], work.stick_force[FORCE], work.stick_force
+    W, L, s = work.stick, work.stick[2 * cap :], work.stick_force
+    f, total = s[FORCE], s[GRADIENT]
     for i in range(n):
-        f[i] = s[BOUND, i] * s[SHARE, i]
-    for k in range(r):
-        s[MARGIN, k] = 0.0
+        f[i], total[i] = s[BOUND, i] * s[SHARE, i], 0.0
+    if r > 0:
+        for k in range(r):
+            add_multiple(long_product(L[k], f, 0, n), L[k], total, 0, n)
+    else:
         for i in range(n):
-            s[MARGIN, k] += L[i, k] * f[i]
+            total[i] = long_product(W[i], f, 0, n)
     for i in range(n):
-        own = product(L[i, :r], s[MARGIN, :r]) if r > 0 else product(W[i, :n], f[:n])
-        s[GRADIENT, i] = (s[FREE, i] + own) * s[BOUND, i] / unit
+        total[i] = (s[FREE, i] + total[i]) * s[BOUND, i] / unit
 
 
 @kernel
@@ -105,17 +117,30 @@ def rotated(c, s, x, y):
 
 
 @routine
-def rotate_pairs(work, H, step, n):
-    """H and step to axes along and across the share of every pair: what is large at a bound then stands alone."""
+def rotate_step(work, n, sense):
+    """The step to axes along and across the share of every pair, or (sense -1) back."""
+    step, i = work.stick_force[STEP], 0
+    while i < n:
+        width = width_at(work, i, n)
+        if width == 2:
+            c, s = radial(work, i, width)
+            step[i], step[i + 1] = rotated(c, sense * s, step[i], step[i + 1])
+        i += width
+
+
+@routine
+def rotate_matrix(work, H, n):
+    """The upper half of H (with all of the blocks on its diagonal) to the same axes: what is large at a bound then
+    stands alone."""
     i = 0
     while i < n:
         width = width_at(work, i, n)
         if width == 2:
             c, s = radial(work, i, width)
-            step[i], step[i + 1] = rotated(c, s, step[i], step[i + 1])
-            for j in range(n):
-                H[i, j], H[i + 1, j] = rotated(c, s, H[i, j], H[i + 1, j])
-            for j in range(n):
+            a, b = H[i], H[i + 1]
+            for j in range(i, n):
+                a[index(j)], b[index(j)] = rotated(c, s, a[index(j)], b[index(j)])
+            for j in range(i + 2):
                 H[j, i], H[j, i + 1] = rotated(c, s, H[j, i], H[j, i + 1])
         i += width
 
@@ -127,38 +152,36 @@ def put_slopes(work, n, mu):
     for i in range(n):
         first = work.stick_first[i]
         strength = mu * s[WEIGHT, first] / s[SLACK, first]
-        s[RIGHT, i] = -s[GRADIENT, i] - strength * s[SHARE, i] if is_bounded(work, i) else 0.0
+        s[RIGHT, i] = -s[GRADIENT, i] - strength * s[SHARE, i] if s[REACH, i] > 0.0 else 0.0
 
 
 @routine
-def solve_dense(work, n, unit, mu):
+def solve_dense(work, n):
     """Newton's step; whether there is one."""
     cap = work.stick.shape[1]
     W, H, s, step = work.stick, work.stick[cap : 2 * cap], work.stick_force, work.stick_force[STEP]
-    for i in range(n):
-        step[i] = s[RIGHT, i]
-        for j in range(n):
-            is_coupled = is_bounded(work, i) and is_bounded(work, j)
-            H[i, j] = s[BOUND, i] * W[i, j] * s[BOUND, j] / unit if is_coupled else 0.0
-    rotate_pairs(work, H, step, n)
-    i = 0
-    while i < n:
-        width, slack = width_at(work, i, n), s[SLACK, i]
-        strength = mu * s[WEIGHT, i] / slack
-        for a in range(i, i + width):
-            H[a, a] = H[a, a] * (1.0 + DAMPING) + (strength if is_bounded(work, a) else 1.0)
-        H[i, i] += strength * size_of(work, SHARE, i, width) ** 2 / slack
-        i += width
-    if cholesky(H, n) >= 0:
-        return False
-    cholesky_solve(H, n, step)
-    i = 0
+    reach, i = s[REACH], 0
     while i < n:
         width = width_at(work, i, n)
-        if width == 2:
-            c, sine = radial(work, i, width)
-            step[i], step[i + 1] = rotated(c, -sine, step[i], step[i + 1])
+        for a in range(i, i + width):
+            row, source, x = H[a], W[a], reach[a]
+            step[a] = s[RIGHT, a]
+            for j in range(i, n):
+                row[index(j)] = x * source[index(j)] * reach[index(j)]
         i += width
+    rotate_matrix(work, H, n)
+    rotate_step(work, n, 1.0)
+    i = 0
+    while i < n:
+        width, strength = width_at(work, i, n), s[DUAL, i]
+        for a in range(i, i + width):
+            H[a, a] = H[a, a] * (1.0 + DAMPING) + (strength if reach[a] > 0.0 else 1.0)
+        H[i, i] += strength * size_of(work, SHARE, i, width) ** 2 / s[SLACK, i]
+        i += width
+    if cholesky_upper(H, n) >= 0:
+        return False
+    cholesky_upper_solve(H, n, step)
+    rotate_step(work, n, -1.0)
     return True
 
 
@@ -167,7 +190,7 @@ def solve_dense(work, n, unit, mu):
 
 @routine
 def factor_low_rank(work, n):
-    """L of W = L L^T, by pivots, into the third block of work.stick; its rank, 0 if that is not low."""
+    """L^T of W = L L^T, by pivots, into the third block of work.stick; its rank, 0 if that is not low."""
     cap = work.stick.shape[1]
     W, L, rest = work.stick, work.stick[2 * cap :], work.stick_force[RIGHT]
     largest = 0.0
@@ -180,54 +203,59 @@ def factor_low_rank(work, n):
             pivot = i if rest[i] > rest[pivot] else pivot
         if not rest[pivot] > RANK_TOLERANCE * largest:
             return k
-        inverse = 1.0 / math.sqrt(rest[pivot])
+        row, source, inverse = L[k], W[pivot], 1.0 / math.sqrt(rest[pivot])
         for i in range(n):
-            L[i, k] = (W[i, pivot] - product(L[i, :k], L[pivot, :k])) * inverse
+            row[i] = source[i]
+        for l in range(k):
+            add_multiple(-L[l, pivot], L[l], row, 0, n)
         for i in range(n):
-            rest[i] -= L[i, k] * L[i, k]
+            row[i] *= inverse
+            rest[i] -= row[i] * row[i]
         rest[pivot] = 0.0
     return 0
 
 
 @routine
-def divide_barrier(work, n, mu, x):
-    """x <- D^-1 x, D the barrier's part: mu w / slack (1 + x x^T / slack) of every friction pair."""
+def divide_barrier(work, n, x):
+    """x <- D^-1 x, D the part of the bounds: l (1 + x x^T / c) of every friction pair."""
     s, i = work.stick_force, 0
     while i < n:
         width, along, square = width_at(work, i, n), 0.0, 0.0
         for a in range(i, i + width):
             along += s[SHARE, a] * x[a]
             square += s[SHARE, a] ** 2
-        strength = mu * s[WEIGHT, i] / s[SLACK, i]
         for a in range(i, i + width):
-            x[a] = (x[a] - along / (s[SLACK, i] + square) * s[SHARE, a]) / strength if is_bounded(work, a) else 0.0
+            rest = x[a] - along / (s[SLACK, i] + square) * s[SHARE, a]
+            x[a] = rest / s[DUAL, i] if s[REACH, a] > 0.0 else 0.0
         i += width
 
 
 @routine
-def solve_low_rank(work, n, r, unit, mu):
+def solve_low_rank(work, n, r):
     """The same by (D + A A^T)^-1 b = D^-1 (b - A (1 + A^T D^-1 A)^-1 A^T D^-1 b), A = L in shares."""
     cap = work.stick.shape[1]
     S, L, s = work.stick[cap : 2 * cap], work.stick[2 * cap :], work.stick_force
-    step, column, y, root = s[STEP], s[MULTIPLIER], s[MARGIN], 1.0 / math.sqrt(unit)
-    for b in range(r):
+    step, column, y, reach = s[STEP], s[MULTIPLIER], s[MARGIN], s[REACH]
+    for a in range(r):
         for i in range(n):
-            column[i] = s[BOUND, i] * L[i, b] * root
-        divide_barrier(work, n, mu, column)
-        for a in range(b, r):
-            total = 1.0 if a == b else 0.0
-            for i in range(n):
-                total += s[BOUND, i] * L[i, a] * root * column[i]
-            S[a, b] = total
-        y[b] = 0.0
+            column[i] = reach[i] * L[a, i]
+        divide_barrier(work, n, column)
+        y[a] = long_product(column, s[RIGHT], 0, n)
         for i in range(n):
-            y[b] += column[i] * s[RIGHT, i]
-    if cholesky(S, r) >= 0:
+            column[i] *= reach[i]
+        for b in range(a, r):
+            S[a, b] = long_product(L[b], column, 0, n)
+        S[a, a] += 1.0
+    if cholesky_upper(S, r) >= 0:
         return False
-    cholesky_solve(S, r, y)
+    cholesky_upper_solve(S, r, y)
     for i in range(n):
-        step[i] = s[RIGHT, i] - s[BOUND, i] * root * product(L[i, :r], y[:r])
-    divide_barrier(work, n, mu, step)
+        column[i] = 0.0
+    for a in range(r):
+        add_multiple(y[a], L[a], column, 0, n)
+    for i in range(n):
+        step[i] = s[RIGHT, i] - reach[i] * column[i]
+    divide_barrier(work, n, step)
     return True
 
 
@@ -235,12 +263,12 @@ def solve_low_rank(work, n, r, unit, mu):
 
 
 @routine
-def put_step(work, n, r, unit, mu):
-    """Newton's step of the objective with the barrier; its decrement, -1 if there is none. r: rank of W, if low."""
+def put_step(work, n, r, mu):
+    """Newton's step; by how much it lets the objective with its barrier fall, -1: there is none. r: rank of W, if low."""
     put_slopes(work, n, mu)
-    if not (solve_low_rank(work, n, r, unit, mu) if r > 0 else solve_dense(work, n, unit, mu)):
+    if not (solve_low_rank(work, n, r) if r > 0 else solve_dense(work, n)):
         return -1.0
-    return max(product(work.stick_force[RIGHT, :n], work.stick_force[STEP, :n]), 0.0)
+    return max(long_product(work.stick_force[RIGHT], work.stick_force[STEP], 0, n), 0.0)
 
 
 @kernel
@@ -257,19 +285,19 @@ def products(work, i, width):
 def step_length(work, n, mu, decrement):
     """Longest part of Newton's step that keeps all slacks positive and lets the objective with its barrier fall."""
     s, longest, i = work.stick_force, 1.0, 0
-    slope, curvature = 0.0, decrement  # of the objective along the step
-    for a in range(n):
-        slope += s[GRADIENT, a] * s[STEP, a]
+    # of the objective along the step
+    slope, curvature = long_product(s[GRADIENT], s[STEP], 0, n), decrement
     while i < n:
         width, slack = width_at(work, i, n), s[SLACK, i]
         along, square = products(work, i, width)
-        curvature -= mu * s[WEIGHT, i] / slack * (square + along * along / slack)
+        curvature -= s[DUAL, i] * (square + along * along / slack)
         # slack - along x - square x^2 / 2 = slack - room
         room = MAX_APPROACH * slack
         root = along + math.sqrt(along * along + 2.0 * square * room)
         if root > 0.0:
             longest = min(longest, 2.0 * room / root)
         i += width
+    curvature = max(curvature, 0.0)
     for _ in range(MAX_CUTS):
         change, i = longest * (slope + 0.5 * longest * curvature), 0
         while i < n:
@@ -284,14 +312,33 @@ def step_length(work, n, mu, decrement):
 
 
 @routine
-def make_step(work, n, length):
-    s, i = work.stick_force, 0
+def multiplier_step(work, n, mu):
+    """Steps of the multipliers into MULTIPLIER; the part of them that keeps all positive."""
+    s, longest, i = work.stick_force, 1.0, 0
+    while i < n:
+        width, slack, dual = width_at(work, i, n), s[SLACK, i], s[DUAL, i]
+        along, _ = products(work, i, width)
+        # (l + dl) (c - x dx) = mu w, without the product of dl and dx
+        change = (mu * s[WEIGHT, i] - dual * slack + dual * along) / slack
+        if change < 0.0:
+            longest = min(longest, -MAX_APPROACH * dual / change)
+        s[MULTIPLIER, i] = change
+        i += width
+    return longest
+
+
+@routine
+def make_step(work, n, mu, length):
+    s, i, part = work.stick_force, 0, multiplier_step(work, n, mu)
     while i < n:
         width = width_at(work, i, n)
         along, square = products(work, i, width)
         s[SLACK, i] -= length * (along + 0.5 * length * square)
         for a in range(i, i + width):
             s[SHARE, a] += length * s[STEP, a]
+        centre = mu * s[WEIGHT, i] / s[SLACK, i]
+        dual = s[DUAL, i] + part * s[MULTIPLIER, i]
+        s[DUAL, i] = min(max(dual, centre / MAX_OFF_CENTRE), centre * MAX_OFF_CENTRE)
         i += width
 
 
@@ -299,19 +346,41 @@ def make_step(work, n, length):
 def put_weights(work, n):
     """The most that the gradient of every pair can be, in units of the largest, which is returned; and the least."""
     s, W, unit, least = work.stick_force, work.stick, 0.0, 1.0
+    bound, weight = s[BOUND], s[WEIGHT]
     for i in range(n):
-        total = abs(s[FREE, i])
+        row, total = W[i], 0.0
         for j in range(n):
-            total += abs(W[i, j]) * s[BOUND, j]
-        s[WEIGHT, i] = s[BOUND, i] * total
+            total += abs(row[index(j)]) * bound[index(j)]
+        weight[i] = bound[i] * (abs(s[FREE, i]) + total)
         if work.stick_first[i] < i:
-            s[WEIGHT, i - 1] = max(s[WEIGHT, i - 1], s[WEIGHT, i])
-        unit = max(unit, s[WEIGHT, i])
+            weight[i - 1] = max(weight[i - 1], weight[i])
+        unit = max(unit, weight[i])
     for i in range(n if unit > 0.0 else 0):
-        s[WEIGHT, i] /= unit
+        weight[i] /= unit
         if is_bounded(work, i) and work.stick_first[i] == i:
-            least = min(least, s[WEIGHT, i])
+            least = min(least, weight[i])
     return unit, max(least, MIN_WEIGHT)
+
+
+@routine
+def approach_bounds(work, n, r, unit, least):
+    """Shares, slacks and multipliers at the last mu; whether they have been found. r: rank of W, if low."""
+    mu, before = BARRIER_FACTOR * FIRST_BARRIER, math.inf
+    for _ in range(MAX_ITERATIONS):
+        put_gradient(work, n, r, unit)
+        decrement = put_step(work, n, r, mu)
+        if not decrement >= 0.0:
+            return False
+        make_step(work, n, mu, step_length(work, n, mu, decrement))
+        if mu == MIN_BARRIER:
+            if decrement < FINAL_DECREMENT * mu * least:
+                return True
+            if decrement < ROUNDING_DECREMENT * mu * least and decrement > STAGNATION * before:
+                return True
+            before = decrement
+        elif decrement < CENTRE_DECREMENT * mu * least:
+            mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
+    return False
 
 
 @routine
@@ -319,24 +388,17 @@ def find_bounded_forces(work, n):
     """Forces in stick_force, with multipliers (over their weights), slacks and margins at the first unknown of every
     pair: what is left to a bound as part of it, and less the multiplier, which a pair at its bound has instead."""
     s = work.stick_force
-    for i in range(n):
-        s[SHARE, i], s[SLACK, i], s[FORCE, i] = 0.0, 0.5, 0.0
     unit, least = put_weights(work, n)
-    r = factor_low_rank(work, n) if n > MAX_DENSE else 0
-    mu = 0.5 if unit > 0.0 else 0.0
-    while mu > MIN_BARRIER:
-        mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
-        goal = (CENTRE_DECREMENT if mu > MIN_BARRIER else FINAL_DECREMENT) * mu * least
-        for _ in range(MAX_ITERATIONS):
-            put_gradient(work, n, r, unit)
-            decrement = put_step(work, n, r, unit, mu)
-            if not decrement >= 0.0:
-                return UNDECIDED
-            if decrement < goal:
-                break
-            make_step(work, n, step_length(work, n, mu, decrement))
+    for i in range(n):
+        s[SHARE, i], s[SLACK, i] = 0.0, 0.5
+        s[DUAL, i] = FIRST_BARRIER * s[WEIGHT, i] / s[SLACK, i]
+        s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
+    if unit > 0.0:
+        r = factor_low_rank(work, n) if n > MAX_DENSE else 0
+        if not approach_bounds(work, n, r, unit, least):
+            return UNDECIDED
     for i in range(n):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
-        s[MULTIPLIER, i] = mu / s[SLACK, work.stick_first[i]]
+        s[MULTIPLIER, i] = MIN_BARRIER / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0
         s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else UNBOUNDED_MARGIN
     return OK

@@ -8,7 +8,13 @@ friction pairs move together, bounded_forces.py does."""
 import math
 
 from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
-from pliant.kernels.algebra.dense import cholesky, cholesky_solve
+from pliant.kernels.algebra.dense import (
+    add_multiple,
+    cholesky_solve,
+    cholesky_upper,
+    cholesky_upper_solve,
+    long_product,
+)
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.bounded_forces import find_bounded_forces, product, size_of
@@ -105,29 +111,48 @@ def keep_loops_closed(work, x):
 
 
 @routine
+def mobility_in_loops(work, i):
+    """Column i of M^-1 J^T as the closed mechanism responds; W_ii."""
+    x, lift = work.stick_column, work.stick_lift
+    for j in range(x.shape[0]):
+        x[j] = lift[j, i]
+    keep_loops_closed(work, x)
+    for j in range(x.shape[0]):
+        lift[j, i] = x[j]
+    return product(work.stick_jacobian[i], x)
+
+
+@routine
 def find_responses(system, work, n):
-    """M^-1 J^T of the closed mechanism into work.stick_lift (a row each), W, and of every unknown 1 / sqrt(W_ii), 0
-    where no force moves it. The formulation has been called."""
+    """M^-1 J^T of the closed mechanism into work.stick_lift, W, and of every unknown 1 / sqrt(W_ii), 0 where no force
+    moves it. The formulation has been called."""
     J, lift, W, x, calls = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.calls[0]
     size, n_v = work.stick_force[SCALE], work.stick_jacobian.shape[1]
+    has_loops = len(system.loops) > 0 and calls.formulation != calls.open_formulation
     for first in range(0, n, WIDTH):
         count = min(WIDTH, n - first)
         for k in range(WIDTH):
             for j in range(n_v):
                 x[j, k] = J[first + min(k, count - 1), j]
         call_response(calls.respond, (system, work, x))
-        for k in range(count):
-            i = first + k
+        for j in range(n_v):
+            for k in range(count):
+                lift[j, first + k] = x[j, k]
+        for i in range(first, first + count):
+            alone = 0.0
             for j in range(n_v):
-                lift[i, j] = x[j, k]
-            alone = product(J[i], lift[i])
-            if len(system.loops) > 0 and calls.formulation != calls.open_formulation:
-                keep_loops_closed(work, lift[i])
-            own = product(J[i], lift[i])
+                alone += J[i, j] * lift[j, i]
+            own = mobility_in_loops(work, i) if has_loops else alone
             size[i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
+    # J has few entries in a row: those of the velocities that move a point
     for i in range(n):
-        for j in range(i + 1):
-            W[i, j] = W[j, i] = product(J[i], lift[j])
+        row = W[i]
+        for k in range(i, n):
+            row[k] = 0.0
+        for j in range(n_v):
+            add_multiple(J[i, j], lift[j], row, i, n)
+        for k in range(i + 1, n):
+            W[k, i] = row[k]
 
 
 # --- f of W f = -a0 -----------------------------------------------------------------------------------------------
@@ -139,10 +164,10 @@ def is_independent(work, n):
     cap = work.stick.shape[1]
     W, F, size = work.stick, work.stick[cap : 2 * cap], work.stick_force[SCALE]
     for i in range(n):
-        for j in range(i + 1):
+        for j in range(i, n):
             F[i, j] = W[i, j] * size[i] * size[j]
         F[i, i] = F[i, i] if size[i] > 0.0 else 1.0
-    if cholesky(F, n) >= 0:
+    if cholesky_upper(F, n) >= 0:
         return False
     # the least eigenvalue, by inverse iteration
     x = work.stick_force[RIGHT]
@@ -152,7 +177,7 @@ def is_independent(work, n):
         length = math.sqrt(product(x[:n], x[:n]))
         for i in range(n):
             x[i] /= length
-        cholesky_solve(F, n, x)
+        cholesky_upper_solve(F, n, x)
     return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[:n], x[:n]) <= 1.0
 
 
@@ -166,8 +191,8 @@ def solve_forces(work, n):
         f[i] = 0.0
     for _ in range(1 + REFINEMENTS):
         for i in range(n):
-            x[i] = -(a0[i] + product(W[i, :n], f[:n])) * size[i]
-        cholesky_solve(F, n, x)
+            x[i] = -(a0[i] + long_product(W[i], f, 0, n)) * size[i]
+        cholesky_upper_solve(F, n, x)
         for i in range(n):
             f[i] += x[i] * size[i]
     i = 0
@@ -242,8 +267,7 @@ def solve(system, work, q, v, vdot, reaction):
             return status
         apply_stick_forces(system, work, v)
         if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_prescribed:
-            for i in range(n):
-                for j in range(len(vdot)):
-                    vdot[j] += work.stick_lift[i, j] * work.stick_force[FORCE, i]
+            for j in range(len(vdot)):
+                vdot[j] += long_product(work.stick_lift[j], work.stick_force[FORCE], 0, n)
             return OK
     return call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, reaction))
