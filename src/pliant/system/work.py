@@ -183,6 +183,7 @@ RUN = np.dtype(
         ("n_touching", np.int64),  # active contacts
         ("n_sticking", np.int64),  # unknown stick forces
         ("n_broken", np.int64),  # friction pairs at rest whose force has reached its bound
+        ("n_newton", np.int64),  # Newton's steps to the last forces; filled by contact/bounded_forces.py
         (
             "max_angular_speed",
             np.float64,
@@ -198,9 +199,12 @@ RUN = np.dtype(
 
 # rows of work.stick_force, by unknown: stick forces, accelerations without them, a right side, 1 / sqrt(W_ii), bounds;
 # of contact/bounded_forces.py: shares of the bounds, their steps, gradient, multipliers, slacks and weights;
-# what friction pairs have left to their bounds; bounds in the units of shares, multipliers on the way
-FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN, REACH, DUAL = range(14)
-N_STICK_ROWS = 14
+# what friction pairs have left to their bounds
+FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIGHT, MARGIN = range(12)
+# and inside it: bounds in the units of shares; what bounds add to Newton's matrix; (l, p), their steps, the right sides
+# of these; steps of the predictor
+REACH, STRENGTH, AXIS, DUAL, PULL, DUAL_STEP, PULL_STEP, DUAL_RIGHT, PULL_RIGHT, PREDICTED = range(12, 22)
+N_STICK_ROWS = 22
 
 
 # rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
