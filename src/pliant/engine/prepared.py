@@ -389,6 +389,13 @@ class Prepared:
             raise ModelError(f"rows: {quoted(rows)} found; give OUTPUT rows of this model's tables")
         return self._along(outputs.record_outputs, rows, int(rows["count"].sum()), t, y, inputs, phases)
 
+    def normal_forces(self, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
+        """(rows, contacts) normal force of every row of the table of contacts [N]."""
+        from pliant.kernels import outputs
+
+        n = len(self.system.contacts)
+        return self._along(outputs.record_normal_forces, self.packed.outputs[:0], n, t, y, inputs, phases)
+
     def check_friction(self, t: Array, y: Array, inputs: Array, phases: Phases) -> Array:
         """(rows, 3) of kernels/friction_check.py: what drives, its power [W], stick forces over their bounds."""
         from pliant.kernels import friction_check

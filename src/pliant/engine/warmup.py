@@ -23,6 +23,7 @@ FIRST_RUN = (
     "integrators.runge_kutta.interpolate",
     "dynamics.derivative",
     "outputs.record_outputs",
+    "outputs.record_normal_forces",
     "outputs.placements",
     "friction_check.check_friction",
     "energy.momenta",

@@ -44,13 +44,13 @@ def max_angular_speed(system, work):
 
 
 @kernel
-def measure_state(system, work, t, y, ydot):
+def measure_state(system, work, t, y, ydot, needs_forces):
     """qdot, and placements, accelerations and stick forces where some event needs them."""
     world, run, calls = system.world[0], work.run[0], work.calls[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
     rates(system, q, v, work.qdot)
     status = OK
-    if run.n_sticking > 0:
+    if needs_forces:
         load_states(system, work, y)
         call_state(calls.prepare, (system, work, t, q, v))
         status = call_acceleration(calls.solve, (system, work, q, v, work.vdot, work.no_reaction))
@@ -188,11 +188,13 @@ def event_functions(system, work, t, y, ydot, g, gdot):
     a ball joint's spring w of its quaternion, whose zero is pi, of a spring between two places where it acts."""
     world = system.world[0]
     q, v, vdot = y[: world.n_q], y[world.n_q : world.n_q + world.n_v], ydot[world.n_q : world.n_q + world.n_v]
-    later = 0.0
-    if work.run[0].n_sticking > 0:
+    later, only = 0.0, work.run[0].only_event - 1
+    needs_forces = work.run[0].n_sticking > 0 and (only < 0 or needs_stick_forces(system, system.events[only]))
+    if needs_forces and only < 0:
         later = probe_forces(system, work, t, y, ydot, gdot)
-    status = measure_state(system, work, t, y, ydot)
-    for k in range(len(system.events)):
+    status = measure_state(system, work, t, y, ydot, needs_forces)
+    first, end = (0, len(system.events)) if only < 0 else (only, only + 1)
+    for k in range(first, end):
         event, probed = system.events[k], gdot[k]
         if event.limit >= 0:
             limit = system.limits[event.limit]

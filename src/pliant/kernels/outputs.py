@@ -173,8 +173,8 @@ def fill_output(system, work, q, v, output, out):
 
 
 @routine
-def look_at_row(system, work, t, y, inputs):
-    """Forces, accelerations and reactions of a recorded row, in the phase of work."""
+def prepare_row(system, work, t, y, inputs):
+    """Forces of a recorded row, in the phase of work; those of friction pairs at rest are not known yet."""
     n_q, n_v = system.world[0].n_q, system.world[0].n_v
     q, v = y[:n_q], y[n_q : n_q + n_v]
     work.run[0].segment = t
@@ -185,7 +185,26 @@ def look_at_row(system, work, t, y, inputs):
         impose_motion(system, work, t, q, v)
     call_state(work.calls[0].prepare, (system, work, t, q, v))
     place(system, work)
+
+
+@routine
+def look_at_row(system, work, t, y, inputs):
+    """Forces, accelerations and reactions of a recorded row, in the phase of work."""
+    n_q, n_v = system.world[0].n_q, system.world[0].n_v
+    prepare_row(system, work, t, y, inputs)
+    q, v = y[:n_q], y[n_q : n_q + n_v]
     return call_acceleration(work.calls[0].solve, (system, work, q, v, work.vdot, work.reaction))
+
+
+@kernel(RECORD)
+def record_normal_forces(system, work, t, y, inputs, outputs, out):
+    """out[row] = normal forces of all contacts; they need no accelerations."""
+    count_contacts(system, work)
+    for row in range(len(t)):
+        prepare_row(system, work, t[row], y[row], inputs[row])
+        for k in range(len(system.contacts)):
+            out[row, k] = work.contacts[k].normal_force if work.phase[system.contacts[k].phase].is_active else 0.0
+    return Status.OK
 
 
 @kernel(RECORD)

@@ -13,7 +13,6 @@ from pliant.results.recording import Dense
 from pliant.system.contact_tables import ContactEvent
 from pliant.system.memory import evaluate_dense
 from pliant.system.phases import Phases
-from pliant.system.tables import OUTPUT, Quantity, rows
 
 Array = NDArray[np.float64]
 N_FINE = 33  # points per round of refining a peak
@@ -45,6 +44,9 @@ def contact_log(
         elif row in open_rows:
             open_rows.pop(row)["t_end"] = t
     contacts = np.zeros(len(found), CONTACT).view(Contacts)
+    if not found:
+        return contacts
+    normal = handle.normal_forces(table[:, 0], table[:, 1 : 1 + n_y], table[:, 1 + n_y :], phases)
     for out, one in zip(contacts, found, strict=True):
         k, t_end = one["row"], one["t_end"]
         is_over = not np.isnan(t_end)
@@ -56,7 +58,7 @@ def contact_log(
         out.v_in = -gap_rate(handle, k, table[first, 1 : 1 + n_y])
         out.v_out = gap_rate(handle, k, table[last, 1 : 1 + n_y]) if is_over else np.nan
         out.work, out.impulse = table[last, 1 + z : 3 + z] - table[first, 1 + z : 3 + z]
-        out.peak_normal = peak_normal(handle, k, table[first : last + 1], dense, phases)
+        out.peak_normal = peak_normal(handle, k, table[first : last + 1], normal[first : last + 1, k], dense, phases)
         out.restitution_requested = handle.packed.restitutions[k]
         out.restitution_delivered = out.v_out / out.v_in if out.v_in > 0.0 else np.nan
     return contacts
@@ -88,22 +90,16 @@ def gap_rate(handle: Prepared, k: int, y: Array) -> float:
     return float(gdot[np.flatnonzero(own)[0]])
 
 
-def peak_normal(handle: Prepared, k: int, table: Array, dense: Dense | None, phases: Phases) -> float:
-    """Largest normal force of contact row k over recorded rows, refined on the dense output about the largest."""
+def peak_normal(handle: Prepared, k: int, table: Array, values: Array, dense: Dense | None, phases: Phases) -> float:
+    """Largest normal force of contact row k over recorded rows, whose normal forces are given, refined on the dense
+    output about the largest."""
     n_y = int(handle.system.world[0].n_q + handle.system.world[0].n_v + handle.system.world[0].n_z)
-    wanted = rows(1, OUTPUT)
-    wanted.quantity, wanted.index, wanted.count = Quantity.CONTACT, k, 4
-
-    def forces(t: Array, y: Array) -> Array:
-        held = np.repeat(table[:1, 1 + n_y :], len(t), axis=0)
-        return handle.record(wanted, t, y, held, phases)[:, 0]
-
-    t = table[:, 0].copy()
-    values = forces(t, table[:, 1 : 1 + n_y])
+    t = table[:, 0]
     if dense is None or len(t) < 2:
         return float(np.max(values))
+    held = np.repeat(table[:1, 1 + n_y :], N_FINE, axis=0)
     for _ in range(N_ROUNDS):
         best = int(np.argmax(values))
         t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)], N_FINE)
-        values = forces(t, evaluate_dense(dense.starts, dense.steps, dense.terms, t))
+        values = handle.normal_forces(t, evaluate_dense(dense.starts, dense.steps, dense.terms, t), held, phases)[:, k]
     return float(np.max(values))

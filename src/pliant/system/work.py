@@ -178,6 +178,9 @@ RUN = np.dtype(
         # kernels/semi_implicit.py
         ("implicit_step", np.float64),
         ("n_rows", np.int64),  # rows of work.compliant_jacobian in use; filled by kernels/tangents.py
+        # 1 + k while only the value of event function k is asked for, 0: all with their rates; filled by
+        # integrators/event_scan.py
+        ("only_event", np.int64),
         ("body", np.int64),  # where a kernel failed; COINCIDENT: the spring
         # filled by contact/phase.py: count_contacts
         ("n_touching", np.int64),  # active contacts

@@ -17,7 +17,8 @@ from pliant.kernels.algebra.dense import (
 )
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
-from pliant.kernels.contact.bounded_forces import find_bounded_forces, product, size_of
+from pliant.kernels.contact.bounded_forces import find_bounded_forces
+from pliant.kernels.contact.bounded_matrix import product, size_of
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
 from pliant.kernels.forces.apply import apply_force

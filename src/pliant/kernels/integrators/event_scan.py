@@ -64,6 +64,7 @@ def evaluate_inside(system, work, memory, theta, h, row):
 def root(system, work, memory, h, k, row, a, fa, b, fb):
     """Zero of trial value `row` (g or gdot) of event k between a and b, where it changes sign: Illinois."""
     values, theta, last = memory.event_values, b, 0
+    work.run[0].only_event = k + 1 if row == G_TRIAL else 0
     for _ in range(MAX_ROOT_STEPS):
         if memory.stepping[0].failure != OK:
             break
@@ -85,6 +86,7 @@ def root(system, work, memory, h, k, row, a, fa, b, fb):
             last = -1
         if f == 0.0 or b - a <= ROOT_TOLERANCE * (b + MIN_THETA):
             break
+    work.run[0].only_event = 0
     return theta
 
 

@@ -1,0 +1,124 @@
+"""Forces within bounds by a barrier: the minimum of the objective of bounded_forces.py with -mu w_i log(c_i) added, for
+the last mu; c_i = (1 - |x_i|^2) / 2, the slack of a share.
+
+Newton's method for gradient_i + l_i x_i = 0 and l_i c_i = mu w_i, l_i the multiplier of a bound (Boyd and Vandenberghe,
+Convex Optimization, 11.7). Objective and barrier fall along its steps whatever l_i > 0 is, so a search along them makes
+the method safe (Waechter and Biegler, Math. Program. 106, 2006, with their safeguard of l).
+"""
+
+import math
+
+from pliant.kernels._jit import routine
+from pliant.kernels.algebra.dense import long_product
+from pliant.kernels.contact.bounded_matrix import factor, products, put_gradient, reach_of, solve
+from pliant.kernels.contact.cone_steps import MIN_BARRIER
+from pliant.kernels.contact.phase import width_at
+from pliant.system.work import AXIS, DUAL, GRADIENT, MULTIPLIER, RIGHT, SHARE, SLACK, STEP, STRENGTH, WEIGHT
+
+MAX_CUTS = 60
+MAX_APPROACH = 0.99  # of its distance from a bound, or of a multiplier from zero, that a step may take
+MIN_DECREASE = 0.01  # of what Newton's step promises (Armijo)
+BARRIER_FACTOR = 0.02  # from one barrier parameter mu to the next
+MAX_OFF_CENTRE = 1e3  # by which multipliers may differ from mu w / c
+# of mu: Newton's decrement at which the next mu is due, and the last is done
+CENTRE_DECREMENT, FINAL_DECREMENT = 1.0, 1e-6
+ROUNDING_DECREMENT = 1e-2  # of the last mu: one that does not fall any more below it is of rounding
+STAGNATION = 0.1  # of the decrement before
+
+
+@routine
+def put_slopes(work, n, mu):
+    """Gradient of the objective with its barrier, negated, as right side, and the bounds' part of H."""
+    s = work.stick_force
+    for i in range(n):
+        first = work.stick_first[i]
+        slack = s[SLACK, first]
+        s[STRENGTH, i], s[AXIS, i] = s[DUAL, first], s[SHARE, i] / math.sqrt(slack)
+        s[RIGHT, i] = -s[GRADIENT, i] - mu * s[WEIGHT, first] / slack * s[SHARE, i]
+
+
+@routine
+def step_length(work, n, mu, decrement):
+    """Longest part of Newton's step that keeps all slacks positive and lets the objective with its barrier fall."""
+    s, longest, i = work.stick_force, 1.0, 0
+    # of the objective along the step
+    slope, curvature = long_product(s[GRADIENT], s[STEP], 0, n), decrement
+    while i < n:
+        width, slack = width_at(work, i, n), s[SLACK, i]
+        along, square = products(work, i, width)
+        curvature -= s[DUAL, i] * (square + along * along / slack)
+        longest = min(longest, reach_of(slack, along, square, MAX_APPROACH))
+        i += width
+    curvature = max(curvature, 0.0)
+    for _ in range(MAX_CUTS):
+        change, i = longest * (slope + 0.5 * longest * curvature), 0
+        while i < n:
+            width = width_at(work, i, n)
+            along, square = products(work, i, width)
+            change -= mu * s[WEIGHT, i] * math.log1p(-longest * (along + 0.5 * longest * square) / s[SLACK, i])
+            i += width
+        if change <= -MIN_DECREASE * longest * decrement:
+            break
+        longest *= 0.5
+    return longest
+
+
+@routine
+def multiplier_step(work, n, mu):
+    """Steps of the multipliers into MULTIPLIER; the part of them that keeps all positive."""
+    s, longest, i = work.stick_force, 1.0, 0
+    while i < n:
+        width, slack, dual = width_at(work, i, n), s[SLACK, i], s[DUAL, i]
+        along, _ = products(work, i, width)
+        # (l + dl) (c - x dx) = mu w, without the product of dl and dx
+        change = (mu * s[WEIGHT, i] - dual * slack + dual * along) / slack
+        if change < 0.0:
+            longest = min(longest, -MAX_APPROACH * dual / change)
+        s[MULTIPLIER, i] = change
+        i += width
+    return longest
+
+
+@routine
+def make_step(work, n, mu, length):
+    s, i, part = work.stick_force, 0, multiplier_step(work, n, mu)
+    while i < n:
+        width = width_at(work, i, n)
+        along, square = products(work, i, width)
+        s[SLACK, i] -= length * (along + 0.5 * length * square)
+        for a in range(i, i + width):
+            s[SHARE, a] += length * s[STEP, a]
+        centre = mu * s[WEIGHT, i] / s[SLACK, i]
+        dual = s[DUAL, i] + part * s[MULTIPLIER, i]
+        s[DUAL, i] = min(max(dual, centre / MAX_OFF_CENTRE), centre * MAX_OFF_CENTRE)
+        i += width
+
+
+@routine
+def descend(work, n, r, unit, least, mu, max_steps, min_length):
+    """The minimum of the objective with the last barrier, from this mu on, in steps that are not shorter than this part
+    of Newton's; whether it has been found. r: rank of W, if low; least: of the weights."""
+    s, before = work.stick_force, math.inf
+    for _ in range(max_steps):
+        put_gradient(work, n, r, unit)
+        put_slopes(work, n, mu)
+        if not factor(work, n, r):
+            return False
+        work.run[0].n_newton += 1
+        solve(work, n, r)
+        decrement = max(long_product(s[RIGHT], s[STEP], 0, n), 0.0)
+        if not decrement < math.inf:
+            return False
+        length = step_length(work, n, mu, decrement)
+        if length < min_length:
+            return False
+        make_step(work, n, mu, length)
+        if mu == MIN_BARRIER:
+            if decrement < FINAL_DECREMENT * mu * least:
+                return True
+            if decrement < ROUNDING_DECREMENT * mu * least and decrement > STAGNATION * before:
+                return True
+            before = decrement
+        elif decrement < CENTRE_DECREMENT * mu * least:
+            mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
+    return False
