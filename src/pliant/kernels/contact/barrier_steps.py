@@ -20,10 +20,10 @@ MAX_APPROACH = 0.99  # of its distance from a bound, or of a multiplier from zer
 MIN_DECREASE = 0.01  # of what Newton's step promises (Armijo)
 BARRIER_FACTOR = 0.02  # from one barrier parameter mu to the next
 MAX_OFF_CENTRE = 1e3  # by which multipliers may differ from mu w / c
-# of mu: Newton's decrement at which the next mu is due, and the last is done
-CENTRE_DECREMENT, FINAL_DECREMENT = 1.0, 1e-6
-ROUNDING_DECREMENT = 1e-2  # of the last mu: one that does not fall any more below it is of rounding
-STAGNATION = 0.1  # of the decrement before
+# largest change of a share in units of its slack, in a step of Newton's method: with which the next mu is due, with
+# which the last is done, and below which one that does not fall any more is of rounding (eps / MIN_BARRIER, times sums)
+NEXT_CHANGE, LAST_CHANGE, ROUNDING_CHANGE = 1.0, 1e-3, 0.1
+STAGNATION = 0.3  # of the change before
 
 
 @routine
@@ -95,9 +95,21 @@ def make_step(work, n, mu, length):
 
 
 @routine
-def descend(work, n, r, unit, least, mu, max_steps, min_length):
+def largest_change(work, n):
+    """By the step, of all shares, in the norm of the barrier: sqrt(|dx|^2 / c + (x dx)^2 / c^2)."""
+    largest, i = 0.0, 0
+    while i < n:
+        width, slack = width_at(work, i, n), work.stick_force[SLACK, i]
+        along, square = products(work, i, width)
+        largest = max(largest, square / slack + along * along / (slack * slack))
+        i += width
+    return math.sqrt(largest)
+
+
+@routine
+def descend(work, n, r, unit, mu, max_steps, min_length):
     """The minimum of the objective with the last barrier, from this mu on, in steps that are not shorter than this part
-    of Newton's; whether it has been found. r: rank of W, if low; least: of the weights."""
+    of Newton's; whether it has been found. r: rank of W, if low."""
     s, before = work.stick_force, math.inf
     for _ in range(max_steps):
         put_gradient(work, n, r, unit)
@@ -106,19 +118,15 @@ def descend(work, n, r, unit, least, mu, max_steps, min_length):
             return False
         work.run[0].n_newton += 1
         solve(work, n, r)
-        decrement = max(long_product(s[RIGHT], s[STEP], 0, n), 0.0)
-        if not decrement < math.inf:
-            return False
+        decrement, change = max(long_product(s[RIGHT], s[STEP], 0, n), 0.0), largest_change(work, n)
         length = step_length(work, n, mu, decrement)
-        if length < min_length:
+        if not length >= min_length or not change < math.inf:
             return False
         make_step(work, n, mu, length)
         if mu == MIN_BARRIER:
-            if decrement < FINAL_DECREMENT * mu * least:
+            if change < LAST_CHANGE or STAGNATION * before < change < ROUNDING_CHANGE:
                 return True
-            if decrement < ROUNDING_DECREMENT * mu * least and decrement > STAGNATION * before:
-                return True
-            before = decrement
-        elif decrement < CENTRE_DECREMENT * mu * least:
+            before = change
+        elif change < NEXT_CHANGE:
             mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
     return False

@@ -27,7 +27,6 @@ OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes in
 FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 # 3 to 6, 1 to 3 and 10 to 40 are usual
 MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 400
-MIN_WEIGHT = 1e-12  # for which convergence is asked
 UNBOUNDED_MARGIN = -1e-9  # of a friction pair with bound 0, which nothing holds [N, N m]
 
 
@@ -39,8 +38,8 @@ def is_bounded(work, i):
 
 @routine
 def put_weights(work, n):
-    """The most that the gradient of every pair can be, in units of the largest, which is returned; and the least."""
-    s, W, unit, least = work.stick_force, work.stick, 0.0, 1.0
+    """The most that the gradient of every pair can be, in units of the largest, which is returned."""
+    s, W, unit = work.stick_force, work.stick, 0.0
     bound, weight = s[BOUND], s[WEIGHT]
     for i in range(n):
         row, total = W[i], 0.0
@@ -53,9 +52,7 @@ def put_weights(work, n):
     for i in range(n if unit > 0.0 else 0):
         # where no force acts any weight will do
         weight[i] = weight[i] / unit if weight[i] > 0.0 else 1.0
-        if is_bounded(work, i) and work.stick_first[i] == i:
-            least = min(least, weight[i])
-    return unit, max(least, MIN_WEIGHT)
+    return unit
 
 
 @routine
@@ -69,19 +66,19 @@ def begin(work, n, mu):
 
 
 @routine
-def find_shares(work, n, unit, least):
+def find_shares(work, n, unit):
     """Shares and slacks at the minimum with the last barrier; whether they have been found."""
     r = factor_low_rank(work, n) if n > MAX_DENSE else 0
     # where no force is near its bound a few steps lead there at once
     if work.run[0].n_broken == 0:
         begin(work, n, MIN_BARRIER)
-        if descend(work, n, r, unit, least, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
+        if descend(work, n, r, unit, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
             return True
     begin(work, n, FIRST_BARRIER)
-    if approach_bounds(work, n, r, unit) and descend(work, n, r, unit, least, MIN_BARRIER, MAX_FINAL_STEPS, 0.0):
+    if approach_bounds(work, n, r, unit) and descend(work, n, r, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0):
         return True
     begin(work, n, FIRST_BARRIER)
-    return descend(work, n, r, unit, least, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0)
+    return descend(work, n, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0)
 
 
 @routine
@@ -89,11 +86,11 @@ def find_bounded_forces(work, n):
     """Forces in stick_force, with multipliers (over their weights), slacks and margins at the first unknown of every
     pair: what is left to a bound as part of it, and less the multiplier, which a pair at its bound has instead."""
     s = work.stick_force
-    unit, least = put_weights(work, n)
+    unit = put_weights(work, n)
     for i in range(n):
         s[SHARE, i], s[SLACK, i] = 0.0, 0.5
         s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
-    if unit > 0.0 and not find_shares(work, n, unit, least):
+    if unit > 0.0 and not find_shares(work, n, unit):
         return UNDECIDED
     for i in range(n):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]

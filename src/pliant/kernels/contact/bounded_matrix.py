@@ -24,6 +24,8 @@ from pliant.system.work import (
 
 DAMPING = 1e-13  # of the diagonal
 MAX_DENSE = 24  # unknowns of which W is taken as it is
+MAX_RANK = 0.125  # of the unknowns, that is low
+REFINEMENTS = 1
 RANK_TOLERANCE = 1e-15  # of the largest diagonal of W
 
 
@@ -157,7 +159,7 @@ def factor_low_rank(work, n):
     for i in range(n):
         rest[i] = W[i, i]
         largest = max(largest, rest[i])
-    for k in range(n // 2):
+    for k in range(int(MAX_RANK * n)):
         pivot = 0
         for i in range(1, n):
             pivot = i if rest[i] > rest[pivot] else pivot
@@ -212,26 +214,64 @@ def factor_woodbury(work, n, r):
 
 
 @routine
-def solve_woodbury(work, n, r):
-    """STEP <- H^-1 RIGHT = D^-1 (b - A (1 + A^T D^-1 A)^-1 A^T D^-1 b)"""
+def put_residual(work, n, r, column):
+    """column = RIGHT - H STEP, H = D + A A^T"""
     cap = work.stick.shape[1]
     L, s = work.stick[2 * cap :], work.stick_force
-    step, column, y, reach = s[STEP], s[MULTIPLIER], s[MARGIN], s[REACH]
-    for i in range(n):
-        column[i] = s[RIGHT, i]
-    divide(work, n, column)
-    for i in range(n):
-        column[i] *= reach[i]
+    step, reach, y, i = s[STEP], s[REACH], s[MARGIN], 0
+    for a in range(n):
+        column[a] = reach[a] * step[a]
     for a in range(r):
         y[a] = long_product(L[a], column, 0, n)
-    cholesky_upper_solve(work.stick[cap : 2 * cap], r, y)
-    for i in range(n):
-        column[i] = 0.0
+    for a in range(n):
+        column[a] = 0.0
     for a in range(r):
         add_multiple(y[a], L[a], column, 0, n)
+    while i < n:
+        width, along = width_at(work, i, n), 0.0
+        for a in range(i, i + width):
+            along += s[AXIS, a] * step[a]
+        for a in range(i, i + width):
+            column[a] = s[RIGHT, a] - reach[a] * column[a] - s[STRENGTH, i] * (step[a] + along * s[AXIS, a])
+        i += width
+
+
+@routine
+def add_woodbury(work, n, r, b):
+    """STEP += H^-1 b = D^-1 (b - A (1 + A^T D^-1 A)^-1 A^T D^-1 b)"""
+    cap = work.stick.shape[1]
+    L, s = work.stick[2 * cap :], work.stick_force
+    step, x, y, reach = s[STEP], s[FORCE], s[MARGIN], s[REACH]
     for i in range(n):
-        step[i] = s[RIGHT, i] - reach[i] * column[i]
-    divide(work, n, step)
+        x[i] = b[i]
+    divide(work, n, x)
+    for i in range(n):
+        x[i] *= reach[i]
+    for a in range(r):
+        y[a] = long_product(L[a], x, 0, n)
+    cholesky_upper_solve(work.stick[cap : 2 * cap], r, y)
+    for i in range(n):
+        x[i] = 0.0
+    for a in range(r):
+        add_multiple(y[a], L[a], x, 0, n)
+    for i in range(n):
+        x[i] = b[i] - reach[i] * x[i]
+    divide(work, n, x)
+    for i in range(n):
+        step[i] += x[i]
+
+
+@routine
+def solve_woodbury(work, n, r):
+    """STEP <- H^-1 RIGHT; the formula subtracts what is almost the same where bounds are near, so that once more is
+    needed with what is left."""
+    s = work.stick_force
+    for i in range(n):
+        s[STEP, i] = 0.0
+    add_woodbury(work, n, r, s[RIGHT])
+    for _ in range(REFINEMENTS):
+        put_residual(work, n, r, s[MULTIPLIER])
+        add_woodbury(work, n, r, s[MULTIPLIER])
 
 
 @kernel
