@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.kernels import _jit
-from pliant.kernels._jit import INTEGER, SYSTEM, WORK, Contract, kernel
+from pliant.kernels._jit import INTEGER, SYSTEM, WORK, Contract, kernel, routine
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_forces import (
     FIRST_BARRIER,
+    MAX_FINAL_STEPS,
     MAX_SAFE_STEPS,
     begin,
     find_bounded_forces,
     put_weights,
 )
+from pliant.kernels.contact.cone_steps import MIN_BARRIER, approach_bounds
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
 from pliant.system.work import BOUND, FORCE, FREE, MARGIN, N_STICK_ROWS, REACH, SCALE, SHARE, SLACK, WEIGHT, new_work
 
 Array = NDArray[np.float64]
 KINDS = ("regular", "plate", "bodies", "line", "light")
-SOLVE = Contract(INTEGER(SYSTEM, WORK, INTEGER, INTEGER), is_entered=True)
+SOLVE = Contract(INTEGER(SYSTEM, WORK, INTEGER), is_entered=True)
 
 
 class Problem(NamedTuple):
@@ -44,27 +47,44 @@ class Solution(NamedTuple):
 
 
 @kernel(SOLVE)
-def solve(system, work, n, n_broken):
-    """As a run does, which knows how many friction pairs have broken away."""
-    work.run[0].n_broken = n_broken
+def solve(system, work, n):
+    """As a run does."""
     return find_bounded_forces(work, n)
 
 
-@kernel(SOLVE)
-def solve_by_barriers(system, work, n, n_broken):
-    """By what is there for problems that cones do not solve."""
-    unit = put_weights(work, n)
-    begin(work, n, FIRST_BARRIER)
+@routine
+def start(work, n):
+    """The unit of the weights; no force."""
+    unit = put_weights(work, 0, n)
+    begin(work, 0, n, FIRST_BARRIER)
     for i in range(n):
-        work.stick_force[REACH, i] = work.stick_force[BOUND, i] / np.sqrt(unit)
-    if not descend(work, n, 0, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0):
-        return 1
+        work.stick_force[REACH, i] = work.stick_force[BOUND, i] / math.sqrt(unit)
+    return unit
+
+
+@routine
+def end(work, n, is_found):
     for i in range(n):
         work.stick_force[FORCE, i] = work.stick_force[BOUND, i] * work.stick_force[SHARE, i]
-    return 0
+    return 0 if is_found else 1
 
 
-def solution(problem: Problem, function: Any = solve, n_broken: int = 1) -> Solution:
+@kernel(SOLVE)
+def solve_by_cones(system, work, n):
+    """Without a try from within."""
+    unit = start(work, n)
+    is_found = approach_bounds(work, 0, n, 0, unit)
+    return end(work, n, is_found and descend(work, 0, n, 0, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0))
+
+
+@kernel(SOLVE)
+def solve_by_barriers(system, work, n):
+    """By what is there for problems that cones do not solve."""
+    unit = start(work, n)
+    return end(work, n, descend(work, 0, n, 0, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0))
+
+
+def solution(problem: Problem, function: Any = solve) -> Solution:
     n = len(problem.a0)
     system, work = empty_system(), new_work(empty_system())
     diagonal = np.diag(problem.W)
@@ -74,7 +94,7 @@ def solution(problem: Problem, function: Any = solve, n_broken: int = 1) -> Solu
     first = np.arange(n) // problem.width * problem.width
     stick = np.vstack([problem.W, np.zeros((2 * n, n))])
     work = work._replace(stick=stick, stick_force=rows, stick_first=first)
-    status = _jit.entry(function)(Pinned(system).ref, Pinned(work).ref, n, n_broken)
+    status = _jit.entry(function)(Pinned(system).ref, Pinned(work).ref, n)
     pairs = slice(None, None, problem.width)
     return Solution(
         int(status), rows[FORCE], rows[SHARE], rows[SLACK, pairs], rows[MARGIN, pairs], rows[WEIGHT, pairs],

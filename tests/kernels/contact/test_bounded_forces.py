@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from friction_problems import KINDS, Problem, in_pairs, random_problem, random_problems, solution, solve_by_barriers
+from friction_problems import (
+    KINDS,
+    Problem,
+    in_pairs,
+    random_problem,
+    random_problems,
+    solution,
+    solve_by_barriers,
+    solve_by_cones,
+)
 from pliant.kernels.contact.cone_steps import MIN_BARRIER
 from pliant.system.status import Status
 
@@ -30,9 +39,12 @@ def check(problem, found):
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 5))])
 def test_forces_are_optimal_by_their_duality_gap(first):
-    """Whether tried from within or not (n_broken); accelerations are unique, so they are the same both ways."""
+    """With a try from within, and by cones alone; accelerations are unique, so they are the same both ways."""
     for problem in random_problems(range(400 * first, 400 * first + 400)):
-        one, other = solution(problem, n_broken=0), solution(problem, n_broken=1)
+        if not np.all(problem.bound > 0.0):
+            check(problem, solution(problem))
+            continue
+        one, other = solution(problem), solution(problem, solve_by_cones)
         check(problem, one)
         check(problem, other)
         difference = one.force - other.force
@@ -84,8 +96,19 @@ def test_what_is_not_found_is_heard_of(wrong):
     for field in ("W", "a0"):
         broken = problem._replace(**{field: getattr(problem, field).copy()})
         getattr(broken, field).flat[0] = wrong
-        for n_broken in (0, 1):
-            assert solution(broken, n_broken=n_broken).status == Status.FRICTION_UNDECIDED
+        assert solution(broken).status == Status.FRICTION_UNDECIDED
+
+
+def test_bodies_on_their_own_do_not_see_each_other():
+    """Forces of two plates at once are, bit for bit, those of each alone, however different their masses are."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        one, other = (random_problem(rng, "plate", 5 + seed % 9, 2) for _ in range(2))
+        n, m = len(one.a0), len(other.a0)
+        W = np.block([[one.W, np.zeros((n, m))], [np.zeros((m, n)), 1e6 * other.W]])
+        both = Problem(W, np.r_[one.a0, 1e6 * other.a0], np.r_[one.bound, other.bound], 2)
+        alone = solution(other._replace(W=1e6 * other.W, a0=1e6 * other.a0))
+        assert np.array_equal(solution(both).force, np.r_[solution(one).force, alone.force])
 
 
 def test_nothing_to_hold_needs_no_steps():

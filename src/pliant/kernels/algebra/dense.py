@@ -72,35 +72,35 @@ def add_multiple(factor, a, out, first, end):
 
 
 @routine
-def cholesky_upper(M, n):
-    """M = U^T U in the upper triangle of M, diagonal inverted; blocks of zeros cost nothing. Returns -1, or the first
-    row without positive pivot."""
-    for i in range(n):
-        row, k = M[i], 0
+def cholesky_upper(M, first, end):
+    """M = U^T U of rows and columns first to end - 1, in the upper triangle of M, diagonal inverted; zeros cost little.
+    Returns -1, or the first row without positive pivot."""
+    for i in range(first, end):
+        row, k = M[i], first
         while k + 4 <= i:
             a, b, c, d = M[k], M[k + 1], M[k + 2], M[k + 3]
             w, x, y, z = a[i], b[i], c[i], d[i]
             if w != 0.0 or x != 0.0 or y != 0.0 or z != 0.0:
-                for j in range(i, n):
+                for j in range(i, end):
                     row[index(j)] -= (w * a[index(j)] + x * b[index(j)]) + (y * c[index(j)] + z * d[index(j)])
             k += 4
         while k < i:
-            add_multiple(-M[k, i], M[k], row, i, n)
+            add_multiple(-M[k, i], M[k], row, i, end)
             k += 1
         if not row[i] > 0.0:
             return i
         inverse = 1.0 / math.sqrt(row[i])
-        for j in range(i + 1, n):
+        for j in range(i + 1, end):
             row[index(j)] *= inverse
         row[i] = inverse
     return -1
 
 
 @routine
-def cholesky_upper_solve(U, n, x):
-    """x <- (U^T U)^-1 x"""
-    for k in range(n):
+def cholesky_upper_solve(U, first, end, x):
+    """x <- (U^T U)^-1 x, of the same rows."""
+    for k in range(first, end):
         x[k] *= U[k, k]
-        add_multiple(-x[k], U[k], x, k + 1, n)
-    for i in range(n - 1, -1, -1):
-        x[i] = (x[i] - long_product(U[i], x, i + 1, n)) * U[i, i]
+        add_multiple(-x[k], U[k], x, k + 1, end)
+    for i in range(end - 1, first - 1, -1):
+        x[i] = (x[i] - long_product(U[i], x, i + 1, end)) * U[i, i]

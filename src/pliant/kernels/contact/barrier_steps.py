@@ -27,33 +27,33 @@ STAGNATION = 0.3  # of the change before
 
 
 @routine
-def put_slopes(work, n, mu):
+def put_slopes(work, first, end, mu):
     """Gradient of the objective with its barrier, negated, as right side, and the bounds' part of H."""
     s = work.stick_force
-    for i in range(n):
-        first = work.stick_first[i]
-        slack = s[SLACK, first]
-        s[STRENGTH, i], s[AXIS, i] = s[DUAL, first], s[SHARE, i] / math.sqrt(slack)
-        s[RIGHT, i] = -s[GRADIENT, i] - mu * s[WEIGHT, first] / slack * s[SHARE, i]
+    for i in range(first, end):
+        own = work.stick_first[i]
+        slack = s[SLACK, own]
+        s[STRENGTH, i], s[AXIS, i] = s[DUAL, own], s[SHARE, i] / math.sqrt(slack)
+        s[RIGHT, i] = -s[GRADIENT, i] - mu * s[WEIGHT, own] / slack * s[SHARE, i]
 
 
 @routine
-def step_length(work, n, mu, decrement):
+def step_length(work, first, end, mu, decrement):
     """Longest part of Newton's step that keeps all slacks positive and lets the objective with its barrier fall."""
-    s, longest, i = work.stick_force, 1.0, 0
+    s, longest, i = work.stick_force, 1.0, first
     # of the objective along the step
-    slope, curvature = long_product(s[GRADIENT], s[STEP], 0, n), decrement
-    while i < n:
-        width, slack = width_at(work, i, n), s[SLACK, i]
+    slope, curvature = long_product(s[GRADIENT], s[STEP], first, end), decrement
+    while i < end:
+        width, slack = width_at(work, i, end), s[SLACK, i]
         along, square = products(work, i, width)
         curvature -= s[DUAL, i] * (square + along * along / slack)
         longest = min(longest, reach_of(slack, along, square, MAX_APPROACH))
         i += width
     curvature = max(curvature, 0.0)
     for _ in range(MAX_CUTS):
-        change, i = longest * (slope + 0.5 * longest * curvature), 0
-        while i < n:
-            width = width_at(work, i, n)
+        change, i = longest * (slope + 0.5 * longest * curvature), first
+        while i < end:
+            width = width_at(work, i, end)
             along, square = products(work, i, width)
             change -= mu * s[WEIGHT, i] * math.log1p(-longest * (along + 0.5 * longest * square) / s[SLACK, i])
             i += width
@@ -64,11 +64,11 @@ def step_length(work, n, mu, decrement):
 
 
 @routine
-def multiplier_step(work, n, mu):
+def multiplier_step(work, first, end, mu):
     """Steps of the multipliers into MULTIPLIER; the part of them that keeps all positive."""
-    s, longest, i = work.stick_force, 1.0, 0
-    while i < n:
-        width, slack, dual = width_at(work, i, n), s[SLACK, i], s[DUAL, i]
+    s, longest, i = work.stick_force, 1.0, first
+    while i < end:
+        width, slack, dual = width_at(work, i, end), s[SLACK, i], s[DUAL, i]
         along, _ = products(work, i, width)
         # (l + dl) (c - x dx) = mu w, without the product of dl and dx
         change = (mu * s[WEIGHT, i] - dual * slack + dual * along) / slack
@@ -80,10 +80,10 @@ def multiplier_step(work, n, mu):
 
 
 @routine
-def make_step(work, n, mu, length):
-    s, i, part = work.stick_force, 0, multiplier_step(work, n, mu)
-    while i < n:
-        width = width_at(work, i, n)
+def make_step(work, first, end, mu, length):
+    s, i, part = work.stick_force, first, multiplier_step(work, first, end, mu)
+    while i < end:
+        width = width_at(work, i, end)
         along, square = products(work, i, width)
         s[SLACK, i] -= length * (along + 0.5 * length * square)
         for a in range(i, i + width):
@@ -95,11 +95,11 @@ def make_step(work, n, mu, length):
 
 
 @routine
-def largest_change(work, n):
+def largest_change(work, first, end):
     """By the step, of all shares, in the norm of the barrier: sqrt(|dx|^2 / c + (x dx)^2 / c^2)."""
-    largest, i = 0.0, 0
-    while i < n:
-        width, slack = width_at(work, i, n), work.stick_force[SLACK, i]
+    largest, i = 0.0, first
+    while i < end:
+        width, slack = width_at(work, i, end), work.stick_force[SLACK, i]
         along, square = products(work, i, width)
         largest = max(largest, square / slack + along * along / (slack * slack))
         i += width
@@ -107,22 +107,22 @@ def largest_change(work, n):
 
 
 @routine
-def descend(work, n, r, unit, mu, max_steps, min_length):
+def descend(work, first, end, r, unit, mu, max_steps, min_length):
     """The minimum of the objective with the last barrier, from this mu on, in steps that are not shorter than this part
     of Newton's; whether it has been found. r: rank of W, if low."""
     s, before = work.stick_force, math.inf
     for _ in range(max_steps):
-        put_gradient(work, n, r, unit)
-        put_slopes(work, n, mu)
-        if not factor(work, n, r):
+        put_gradient(work, first, end, r, unit)
+        put_slopes(work, first, end, mu)
+        if not factor(work, first, end, r):
             return False
         work.run[0].n_newton += 1
-        solve(work, n, r)
-        decrement, change = max(long_product(s[RIGHT], s[STEP], 0, n), 0.0), largest_change(work, n)
-        length = step_length(work, n, mu, decrement)
+        solve(work, first, end, r)
+        decrement, change = max(long_product(s[RIGHT], s[STEP], first, end), 0.0), largest_change(work, first, end)
+        length = step_length(work, first, end, mu, decrement)
         if not length >= min_length or not change < math.inf:
             return False
-        make_step(work, n, mu, length)
+        make_step(work, first, end, mu, length)
         if mu == MIN_BARRIER:
             if change < LAST_CHANGE or STAGNATION * before < change < ROUNDING_CHANGE:
                 return True

@@ -37,63 +37,90 @@ def is_bounded(work, i):
 
 
 @routine
-def put_weights(work, n):
+def part_end(work, first, n):
+    """End of a part of the unknowns, from first on, that shares no entry of W with later ones."""
+    W, end, i = work.stick, first + 1, first
+    while i < end:
+        if i + 1 < n and work.stick_first[i + 1] == work.stick_first[i]:
+            end = max(end, i + 2)
+        j = n - 1
+        while j >= end and W[i, j] == 0.0:
+            j -= 1
+        end = max(end, j + 1)
+        i += 1
+    return end
+
+
+@routine
+def put_weights(work, first, end):
     """The most that the gradient of every pair can be, in units of the largest, which is returned."""
     s, W, unit = work.stick_force, work.stick, 0.0
     bound, weight = s[BOUND], s[WEIGHT]
-    for i in range(n):
+    for i in range(first, end):
         row, total = W[i], 0.0
-        for j in range(n):
+        for j in range(first, end):
             total += abs(row[index(j)]) * bound[index(j)]
         weight[i] = bound[i] * (abs(s[FREE, i]) + total)
         if work.stick_first[i] < i:
             weight[i - 1] = max(weight[i - 1], weight[i])
         unit = max(unit, weight[i])
-    for i in range(n if unit > 0.0 else 0):
+    for i in range(first, end if unit > 0.0 else first):
         # where no force acts any weight will do
         weight[i] = weight[i] / unit if weight[i] > 0.0 else 1.0
     return unit
 
 
 @routine
-def begin(work, n, mu):
+def begin(work, first, end, mu):
     """No force, and multipliers that belong to it."""
     s = work.stick_force
-    work.run[0].n_newton = 0
-    for i in range(n):
+    for i in range(first, end):
         s[SHARE, i], s[SLACK, i] = 0.0, 0.5
         s[DUAL, i] = mu * s[WEIGHT, work.stick_first[i]] / s[SLACK, i]
 
 
 @routine
-def find_shares(work, n, unit):
+def find_shares(work, first, end, unit):
     """Shares and slacks at the minimum with the last barrier; whether they have been found."""
-    r = factor_low_rank(work, n) if n > MAX_DENSE else 0
-    # where no force is near its bound a few steps lead there at once
-    if work.run[0].n_broken == 0:
-        begin(work, n, MIN_BARRIER)
-        if descend(work, n, r, unit, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
-            return True
-    begin(work, n, FIRST_BARRIER)
-    if approach_bounds(work, n, r, unit) and descend(work, n, r, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0):
+    r = factor_low_rank(work, first, end) if end - first > MAX_DENSE else 0
+    # where no force is near its bound a few steps lead there at once, and else the first of them says so
+    begin(work, first, end, MIN_BARRIER)
+    if descend(work, first, end, r, unit, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
         return True
-    begin(work, n, FIRST_BARRIER)
-    return descend(work, n, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0)
+    begin(work, first, end, FIRST_BARRIER)
+    if approach_bounds(work, first, end, r, unit) and descend(
+        work, first, end, r, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0
+    ):
+        return True
+    begin(work, first, end, FIRST_BARRIER)
+    return descend(work, first, end, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0)
+
+
+@routine
+def find_part(work, first, end):
+    """Forces, multipliers and margins of a part of the unknowns; whether they have been found."""
+    s, unit = work.stick_force, put_weights(work, first, end)
+    for i in range(first, end):
+        s[SHARE, i], s[SLACK, i] = 0.0, 0.5
+        s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
+    if unit > 0.0 and not find_shares(work, first, end, unit):
+        return False
+    for i in range(first, end):
+        s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
+        s[MULTIPLIER, i] = MIN_BARRIER / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0
+        s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else UNBOUNDED_MARGIN
+    return True
 
 
 @routine
 def find_bounded_forces(work, n):
     """Forces in stick_force, with multipliers (over their weights), slacks and margins at the first unknown of every
-    pair: what is left to a bound as part of it, and less the multiplier, which a pair at its bound has instead."""
-    s = work.stick_force
-    unit = put_weights(work, n)
-    for i in range(n):
-        s[SHARE, i], s[SLACK, i] = 0.0, 0.5
-        s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
-    if unit > 0.0 and not find_shares(work, n, unit):
-        return UNDECIDED
-    for i in range(n):
-        s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
-        s[MULTIPLIER, i] = MIN_BARRIER / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0
-        s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else UNBOUNDED_MARGIN
+    pair: what is left to a bound as part of it, and less the multiplier, which a pair at its bound has instead. What
+    moves apart (bodies on their own) is solved apart."""
+    work.run[0].n_newton, first = 0, 0
+    while first < n:
+        end = part_end(work, first, n)
+        if not find_part(work, first, end):
+            return UNDECIDED
+        first = end
     return OK

@@ -50,12 +50,12 @@ def scaled(w0, wx, wy, sense, a0, ax, ay):
 
 
 @routine
-def put_scalings(work, n):
+def put_scalings(work, first, end):
     """Of every cone eta S with eta S z = S^-1 s / eta: 1 / eta^2 as STRENGTH and sqrt(2) w as AXIS. Whether all s and z
     are inside."""
-    s, i = work.stick_force, 0
-    while i < n:
-        width, l = width_at(work, i, n), s[DUAL, i]
+    s, i = work.stick_force, first
+    while i < end:
+        width, l = width_at(work, i, end), s[DUAL, i]
         x, y = pair_of(s[SHARE], i, width)
         px, py = pair_of(s[PULL], i, width)
         pull = math.sqrt(px * px + py * py)
@@ -74,11 +74,11 @@ def put_scalings(work, n):
 
 
 @routine
-def put_cone_right(work, n, mu, is_corrector):
+def put_cone_right(work, first, end, mu, is_corrector):
     """Right sides of Newton's step towards s o z = (2 mu w, 0), of the corrector with the products of the predictor."""
-    s, i = work.stick_force, 0
-    while i < n:
-        width, eta = width_at(work, i, n), 1.0 / math.sqrt(s[STRENGTH, i])
+    s, i = work.stick_force, first
+    while i < end:
+        width, eta = width_at(work, i, end), 1.0 / math.sqrt(s[STRENGTH, i])
         dx, dy = pair_of(s[AXIS], i, width)
         wx, wy = math.sqrt(0.5) * dx, math.sqrt(0.5) * dy
         w0 = math.sqrt(1.0 + wx * wx + wy * wy)
@@ -108,11 +108,11 @@ def put_cone_right(work, n, mu, is_corrector):
 
 
 @routine
-def put_dual_step(work, n):
+def put_dual_step(work, first, end):
     """Of z: its right side less (eta S)^-2 (0, step), (eta S)^-2 = (2 (w0, -w) (w0, -w)^T - diag(1, -1)) / eta^2."""
-    s, i = work.stick_force, 0
-    while i < n:
-        width, along, square = width_at(work, i, n), 0.0, 0.0
+    s, i = work.stick_force, first
+    while i < end:
+        width, along, square = width_at(work, i, end), 0.0, 0.0
         for a in range(i, i + width):
             along += s[AXIS, a] * s[STEP, a]
             square += s[AXIS, a] ** 2
@@ -124,11 +124,11 @@ def put_dual_step(work, n):
 
 
 @routine
-def cone_length(work, n, part):
+def cone_length(work, first, end, part):
     """Longest part of the step that takes no s and no z farther than this part of its way to the border of its cone."""
-    s, longest, i = work.stick_force, 1.0, 0
-    while i < n:
-        width, l, m = width_at(work, i, n), s[DUAL, i], s[DUAL_STEP, i]
+    s, longest, i = work.stick_force, 1.0, first
+    while i < end:
+        width, l, m = width_at(work, i, end), s[DUAL, i], s[DUAL_STEP, i]
         along, square = products(work, i, width)
         longest = min(longest, reach_of(s[SLACK, i], along, square, part))
         px, py = pair_of(s[PULL], i, width)
@@ -144,10 +144,10 @@ def cone_length(work, n, part):
 
 
 @routine
-def make_cone_step(work, n, length):
-    s, i = work.stick_force, 0
-    while i < n:
-        width = width_at(work, i, n)
+def make_cone_step(work, first, end, length):
+    s, i = work.stick_force, first
+    while i < end:
+        width = width_at(work, i, end)
         along, square = products(work, i, width)
         s[SLACK, i] -= length * (along + 0.5 * length * square)
         s[DUAL, i] += length * s[DUAL_STEP, i]
@@ -158,11 +158,11 @@ def make_cone_step(work, n, length):
 
 
 @routine
-def sizes(work, n):
+def sizes(work, first, end):
     """Mean and largest mu of the friction pairs, and the largest difference between gradient and p over its weight."""
-    s, total, most, residual, count, i = work.stick_force, 0.0, 0.0, 0.0, 0, 0
-    while i < n:
-        width, mu = width_at(work, i, n), s[DUAL, i]
+    s, total, most, residual, count, i = work.stick_force, 0.0, 0.0, 0.0, 0, first
+    while i < end:
+        width, mu = width_at(work, i, end), s[DUAL, i]
         for a in range(i, i + width):
             mu += s[SHARE, a] * s[PULL, a]
             residual = max(residual, abs(s[GRADIENT, a] - s[PULL, a]) / s[WEIGHT, i])
@@ -173,28 +173,28 @@ def sizes(work, n):
 
 
 @routine
-def approach_bounds(work, n, r, unit):
+def approach_bounds(work, first, end, r, unit):
     """Shares, slacks and multipliers about those of the last mu; whether they have been found. r: rank of W, if low."""
     s, run = work.stick_force, work.run[0]
-    for i in range(n):
+    for i in range(first, end):
         s[PULL, i] = 0.0
     for _ in range(MAX_STEPS):
-        put_gradient(work, n, r, unit)
-        mu, most, residual = sizes(work, n)
+        put_gradient(work, first, end, r, unit)
+        mu, most, residual = sizes(work, first, end)
         if mu < REACHED * MIN_BARRIER and most < LARGEST * MIN_BARRIER and residual < RESIDUAL * MIN_BARRIER:
             return True
-        if not put_scalings(work, n) or not factor(work, n, r):
+        if not put_scalings(work, first, end) or not factor(work, first, end, r):
             return False
         run.n_newton += 1
         # the predictor: as far as it goes, as far may mu fall
-        put_cone_right(work, n, 0.0, False)
-        solve(work, n, r)
-        put_dual_step(work, n)
-        length = cone_length(work, n, 1.0)
-        for i in range(n):
+        put_cone_right(work, first, end, 0.0, False)
+        solve(work, first, end, r)
+        put_dual_step(work, first, end)
+        length = cone_length(work, first, end, 1.0)
+        for i in range(first, end):
             s[PREDICTED, i] = s[STEP, i]
-        put_cone_right(work, n, max((1.0 - length) ** 3 * mu, MIN_BARRIER), True)
-        solve(work, n, r)
-        put_dual_step(work, n)
-        make_cone_step(work, n, cone_length(work, n, min(max(length, MIN_PART), MAX_PART)))
+        put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, MIN_BARRIER), True)
+        solve(work, first, end, r)
+        put_dual_step(work, first, end)
+        make_cone_step(work, first, end, cone_length(work, first, end, min(max(length, MIN_PART), MAX_PART)))
     return False

@@ -168,7 +168,7 @@ def is_independent(work, n):
         for j in range(i, n):
             F[i, j] = W[i, j] * size[i] * size[j]
         F[i, i] = F[i, i] if size[i] > 0.0 else 1.0
-    if cholesky_upper(F, n) >= 0:
+    if cholesky_upper(F, 0, n) >= 0:
         return False
     # the least eigenvalue, by inverse iteration
     x = work.stick_force[RIGHT]
@@ -178,7 +178,7 @@ def is_independent(work, n):
         length = math.sqrt(product(x[:n], x[:n]))
         for i in range(n):
             x[i] /= length
-        cholesky_upper_solve(F, n, x)
+        cholesky_upper_solve(F, 0, n, x)
     return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[:n], x[:n]) <= 1.0
 
 
@@ -193,7 +193,7 @@ def solve_forces(work, n):
     for _ in range(1 + REFINEMENTS):
         for i in range(n):
             x[i] = -(a0[i] + long_product(W[i], f, 0, n)) * size[i]
-        cholesky_upper_solve(F, n, x)
+        cholesky_upper_solve(F, 0, n, x)
         for i in range(n):
             f[i] += x[i] * size[i]
     i = 0
