@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import pkgutil
 import subprocess
@@ -32,6 +33,7 @@ FIRST_RUN = (
     "events.switch",
     "events.event_functions",
     "contact.phase.set_phase",
+    "kinematics.tree.move_and_place",
     "dynamics.prepare",
 )
 DONE = "compiled\n"
@@ -85,6 +87,7 @@ def compile_named() -> None:
     """The other process: a kernel for each line that comes in."""
     from pliant.kernels import _jit
 
+    gc.disable()  # numba's millions of objects stay: looking through them is a twelfth of the time
     for line in sys.stdin:
         name = line.strip()
         importlib.import_module(f"pliant.kernels.{name.rpartition('.')[0]}")
