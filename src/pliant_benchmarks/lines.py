@@ -17,6 +17,7 @@ from pliant.files import check_writable
 from pliant_benchmarks import models, peers
 from pliant_benchmarks.blades import blade_cost, blades10, blades40
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
+from pliant_benchmarks.contacts import contacts100
 from pliant_benchmarks.differences import differences
 from pliant_benchmarks.evaluations import arm7_handle, arm7_loop, batch, cost_per_body, cost_per_link, falling_rhs
 from pliant_benchmarks.figures import Figure, Say, print_figures, save_figures
@@ -90,6 +91,12 @@ LINES = (
         "a step of generalised_alpha on 10, 20, 40 four-bars, multipliers its unknowns",
         "<= 1 pin7 per loop",
         loop_steps,
+    ),
+    Line(
+        "contacts100",
+        "a hundred contacts that land, stick and slip, 1 s: one plate, a chain, boxes",
+        "<= 60 times real time",
+        contacts100,
     ),
     Line(
         "transfer_cost",

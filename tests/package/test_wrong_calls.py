@@ -365,6 +365,7 @@ SPECIAL: dict[str, Callable[[Ready], dict[str, Any]]] = {
     "Prepared.start_phase": lambda ready: {"y": ready.run.memory.y.copy()},
     "Prepared.outputs": lambda ready: recorded(ready),
     "Prepared.check_friction": lambda ready: recorded(ready),
+    "Prepared.normal_forces": lambda ready: recorded(ready),
     "Prepared.record": lambda ready: recorded(ready) | {"rows": ready.prepared.packed.outputs},
     "Joint.each": lambda ready: {"field": "damping"},
     "Limit.holds": lambda ready: {"value": 0.5},
