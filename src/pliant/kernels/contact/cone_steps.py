@@ -32,6 +32,7 @@ from pliant.system.work import (
 
 MIN_BARRIER = 1e-13  # the last mu
 MAX_STEPS = 40
+MIN_PREDICTION = 0.1  # of a predictor: below it its products say nothing
 MIN_PART, MAX_PART = 0.98, 0.999  # of the way to the nearest bound that a step may take
 REACHED, LARGEST, RESIDUAL = 2.0, 4.0, 10.0  # times the last mu: the mean mu, the largest one, gradient - p over w
 
@@ -193,7 +194,7 @@ def approach_bounds(work, first, end, r, unit):
         length = cone_length(work, first, end, 1.0)
         for i in range(first, end):
             s[PREDICTED, i] = s[STEP, i]
-        put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, MIN_BARRIER), True)
+        put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, MIN_BARRIER), length > MIN_PREDICTION)
         solve(work, first, end, r)
         put_dual_step(work, first, end)
         make_cone_step(work, first, end, cone_length(work, first, end, min(max(length, MIN_PART), MAX_PART)))
