@@ -34,7 +34,7 @@ MEASURED = 16  # steps of the method in use that it is compared with, along the 
 SHARE, LEAST_SHARE = 0.05, 0.01
 # times that, where fast motion decides the steps of dop853, and where contacts have changed since ark5 or radau was
 # compared: then a trial promises much
-URGENT = 5.0
+URGENT = 3.0
 # h times the largest eigenvalue from which on it does, by stability (6.1) or because it is followed, and steps of the
 # kind, hardly any other between them. Where no force is known to be stiff: only by stability, and longer than after an
 # impact (15 steps in Hairer's code)
@@ -45,6 +45,7 @@ STIFF_RATE, FIRST_TRIALS = 200.0, (1, 16)
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
 # evaluations: a step of dop853, and its dense output; a stage of ark5
 STEP_COST, DENSE_COST, STAGE_COST = 12.0, 3.0, 1.2
+OVERHEAD = 2000.0  # over the number of unknowns: evaluations in the time that Python takes for a trial, about 0.15 ms
 MIN_LOOK = 20  # steps between two looks
 CONTACT_LOOK = 40  # steps of ark5 or radau after which contacts are looked at
 WATCHED = ("review", "watches", "watched_stiffness", "n_stiff", "n_mild")  # in memory.stepping
@@ -63,7 +64,8 @@ class AutoChoice:
         self._has_stiff_forces = has_stiff_forces
         # evaluations of a trial; linear algebra of radau as evaluations
         steps, algebra = SETTLING + TRIAL, 4.0 * n_unknowns + 0.1 * n_unknowns**2
-        self._price = {each: float(steps * each.evaluations_per_step) for each in (EXPLICIT, *self.candidates)}
+        overhead = OVERHEAD / max(n_unknowns, 1)
+        self._price = {each: overhead + steps * each.evaluations_per_step for each in (EXPLICIT, *self.candidates)}
         if IMPLICIT in self._price:
             self._price[IMPLICIT] += algebra
         self._tried = dict.fromkeys(self._price, 0)  # evaluations of the run when each was tried last

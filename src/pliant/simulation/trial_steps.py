@@ -23,7 +23,7 @@ TRIED = (Status.PAUSE, Status.SAMPLE, Status.BUFFER_FULL, Status.DONE, Status.ST
 FIRST_STEPS = 6  # that are looked at, and taken back
 NEVER = 1 << 40  # steps
 FOREVER, TINY = 1e9, 1e-300  # [s], evaluations
-AT_ONCE = 2  # steps of a trial between two looks at it
+AT_ONCE = 2  # steps between two looks at costs
 
 
 def as_bytes(table: Any) -> Bytes:
@@ -96,10 +96,10 @@ def guessed(t: float, rate: float) -> Measured:
 def measure_steps(run: Run, scheme: Integrator) -> tuple[Status, Measured]:
     """Go on for a few steps with the method in use: where that led, and what they cost."""
     stepping, costs = run.memory.stepping[0], Costs(scheme, run.memory)
-    budget, stepping.budget, stepping.watches, stepping.review = int(stepping.budget), 1, 0, 0
-    made, status = [costs.now()], Status.PAUSE
-    while status == Status.PAUSE and len(made) <= MEASURED:
-        status = Status(run.enter())
+    budget, stepping.budget, stepping.watches, stepping.review = int(stepping.budget), AT_ONCE, 0, 0
+    made, status, left = [costs.now()], Status.PAUSE, MEASURED
+    while status == Status.PAUSE and left > 0:
+        status, left = Status(run.enter()), left - AT_ONCE
         made.append(costs.now())
     stepping.budget = budget
     return status, Measured([t for t, _ in made], [cost for _, cost in made])
