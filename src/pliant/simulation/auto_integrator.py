@@ -45,7 +45,7 @@ STIFF_RATE, FIRST_TRIALS = 200.0, (1, 16)
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
 # evaluations: a step of dop853, and its dense output; a stage of ark5
 STEP_COST, DENSE_COST, STAGE_COST = 12.0, 3.0, 1.2
-OVERHEAD = 2000.0  # over the number of unknowns: evaluations in the time that Python takes for a trial, about 0.15 ms
+OVERHEAD = 2000.0  # over unknowns + 5: evaluations in the time that Python takes for a trial, about 0.15 ms
 MIN_LOOK = 20  # steps between two looks
 CONTACT_LOOK = 40  # steps of ark5 or radau after which contacts are looked at
 WATCHED = ("review", "watches", "watched_stiffness", "n_stiff", "n_mild")  # in memory.stepping
@@ -64,7 +64,7 @@ class AutoChoice:
         self._has_stiff_forces = has_stiff_forces
         # evaluations of a trial; linear algebra of radau as evaluations
         steps, algebra = SETTLING + TRIAL, 4.0 * n_unknowns + 0.1 * n_unknowns**2
-        overhead = OVERHEAD / max(n_unknowns, 1)
+        overhead = OVERHEAD / (n_unknowns + 5)
         self._price = {each: overhead + steps * each.evaluations_per_step for each in (EXPLICIT, *self.candidates)}
         if IMPLICIT in self._price:
             self._price[IMPLICIT] += algebra
