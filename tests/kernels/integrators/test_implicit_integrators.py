@@ -370,3 +370,12 @@ def test_fixed_steps_carry_a_block_that_slides_up_stops_and_sticks(tilt):
     assert found.is_ok, found.reason
     assert found.q[-1, :2] @ [np.cos(tilt), np.sin(tilt)] == pytest.approx(way, abs=1e-6)
     assert np.max(np.abs(found.v[-1])) < 2e-6
+
+
+def test_radau_keeps_its_jacobian_through_rejected_steps():
+    """An arm whose booms ring: many steps are too long, but Newton is fast with a Jacobian that is old."""
+    case = all_cases()["canadarm"]
+    run = prepare_run(case.build(case.resolve({})), 0.2, integrator="radau", rtol=1e-4, atol=1e-6)
+    run.end()
+    assert run.memory.stepping[0].n_rejected > 20
+    assert run.memory.newton[0].n_jacobians < 0.2 * run.memory.stepping[0].n_rejected
