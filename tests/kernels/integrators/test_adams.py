@@ -9,7 +9,7 @@ import pliant
 from integrator_runs import drive, heights, in_pairs, pendulum, reference, slope, sprung
 from pliant import Body, Joint, Model, Rod
 from pliant.errors import ModelError
-from pliant.kernels.integrators import tableaus
+from pliant.kernels.integrators import adams_table, tableaus
 from zoo import ZOO
 
 TWICE = {"unknowns": in_pairs(2)}  # coordinates are integrated twice
@@ -79,6 +79,13 @@ def test_integrating_twice_lets_steps_of_high_order_be_long():
     assert twice.n_evaluations < 0.75 * once.n_evaluations
     # 100 periods, about 20 steps each, with errors of a fifth of the tolerance that add up
     assert max(error_once, error_twice) < 2e-6
+
+
+def test_gauss_rule_is_exact_to_degree_17():
+    nodes, weights = np.array(adams_table.NODES), np.array(adams_table.WEIGHTS)
+    for degree in range(18):
+        assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), abs=2e-16)  # a sum of nine rounded products
+    assert weights @ nodes**18 != pytest.approx(1 / 19, abs=1e-13)
 
 
 def test_one_evaluation_a_step_where_springs_and_beams_decide():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 from scipy.integrate import solve_ivp
 
 import pliant
@@ -76,15 +77,32 @@ def test_singular_matrix_is_noticed():
 
 
 def test_radau_numbers_make_collocation_of_order_5():
-    A, c = radau_table.A, radau_table.NODES
+    A, c = np.array(radau_table.WEIGHTS), np.array(radau_table.C)
     for k in range(1, 4):  # stages: exact for parabolas
         assert np.allclose(A @ c ** (k - 1), c**k / k, rtol=0, atol=1e-15)
     for k in range(1, 6):  # the end: exact for quartics
         assert A[2] @ c ** (k - 1) == pytest.approx(1 / k, abs=1e-15)
-    T, blocks = np.array(radau_table.T), np.zeros((3, 3))
+
+
+def test_radau_numbers_take_the_stages_apart():
+    A, T, blocks = np.array(radau_table.WEIGHTS), np.array(radau_table.T), np.zeros((3, 3))
     blocks[0, 0] = radau_table.GAMMA
     blocks[1:, 1:] = [[radau_table.ALPHA, -radau_table.BETA], [radau_table.BETA, radau_table.ALPHA]]
-    assert np.allclose(np.linalg.inv(A) @ T, T @ blocks, rtol=0, atol=1e-13)
+    # a product of three numbers up to 10, each rounded
+    assert np.allclose(T, A @ T @ blocks, rtol=0, atol=100 * EPS)
+    assert np.allclose(T @ radau_table.T_INVERSE, np.eye(3), rtol=0, atol=20 * EPS)
+
+
+def test_radau_slopes_are_those_of_the_cubic_through_its_stages():
+    """u = c, c^2, c^3 at the nodes: ERROR holds minus its slope at 0, SLOPE that at 1, BEND the quartic left over."""
+    c = np.array(radau_table.C)
+    for k in range(1, 4):
+        assert radau_table.ERROR @ c**k == pytest.approx(-1.0 if k == 1 else 0.0, abs=50 * EPS)
+        assert radau_table.SLOPE @ c**k == pytest.approx(k, abs=50 * EPS)
+    left, right, bend = radau_table.BEND
+    x = Polynomial([0.0, 1.0])
+    slope_of_quartic = (x * (1 - x) * (left + x * (right + (1 - x) * bend))).deriv()
+    assert np.allclose(slope_of_quartic(np.array([0.0, *c])), [1.0, 0.0, 0.0, 0.0], rtol=0, atol=20 * EPS)
 
 
 # --- Radau ------------------------------------------------------------------------------------------------------

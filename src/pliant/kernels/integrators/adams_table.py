@@ -1,7 +1,6 @@
 """Where Adams's method keeps its past in the tables of Memory, and Gauss's rule."""
 
 import numpy as np
-from numpy.polynomial import legendre
 
 HIGHEST, HIGHEST_FIXED = 14, 12  # order of the predictor; with a fixed step
 
@@ -16,9 +15,11 @@ BASIS, BASIS_TWICE = 0, HIGHEST + 1
 # evaluation (negative: for which it is made without asking), 0: to be found out
 ORDER, COUNT, STEPS, USED, MAX_ORDER, IS_STARTING, FIRST, TRUST = range(8)
 
-_nodes, _weights = legendre.leggauss(9)  # exact to degree 17, more than HIGHEST + 2
-NODES = tuple(float(x) for x in 0.5 * (_nodes + 1.0))
-WEIGHTS = tuple(float(x) for x in 0.5 * _weights)
+# Gauss's rule on [0, 1], exact to degree 17, more than HIGHEST + 2; correctly rounded, not as a build of numpy rounds
+_LEFT = (0.015919880246186954, 0.0819844463366821, 0.1933142836497048, 0.33787328829809554)
+_WEIGHTS = (0.040637194180787206, 0.0903240803474287, 0.13030534820146772, 0.15617353852000143)
+NODES = (*_LEFT, 0.5, *(1.0 - x for x in reversed(_LEFT)))
+WEIGHTS = (*_WEIGHTS, 0.1651196775006299, *reversed(_WEIGHTS))
 
 N_TERMS = HIGHEST + 3  # of the dense output
 

@@ -1,54 +1,30 @@
-"""Numbers of Radau IIA(5), worked out from its nodes; numpy only.
+"""Numbers of Radau IIA(5), correctly rounded: worked out in floating point, they would hang on the build of numpy.
 
-Collocation at c on the cubic u, u(0) = y. The inverse of A has one real eigenvalue GAMMA and a pair ALPHA +- i BETA:
-with Z = T W the three stages fall apart into a real and a complex system (Hairer and Wanner II, IV.8).
-"""
+Collocation at C on the cubic u, u(0) = y. The inverse of WEIGHTS (the matrix A) has one real eigenvalue GAMMA and a
+pair ALPHA +- i BETA: with Z = T W the three stages fall apart into a real and a complex system, that of W2 + i W3
+(Hairer and Wanner II, IV.8). The last components of the vectors in T are 1: changes of W are as large as changes of Z.
+tests/kernels/integrators/test_implicit_integrators.py checks what defines them."""
 
-import math
-
-import numpy as np
-from numpy.polynomial import Polynomial
-
-NODES = np.array([(4.0 - math.sqrt(6.0)) / 10.0, (4.0 + math.sqrt(6.0)) / 10.0, 1.0])
-
-
-def _lagrange(nodes, k):
-    """The polynomial that is 1 at node k and 0 at the others."""
-    others = np.delete(nodes, k)
-    return Polynomial.fromroots(others) / np.prod(nodes[k] - others)
-
-
-_SLOPES = [_lagrange(NODES, k).integ() for k in range(3)]
-A = np.array([[slope(c) for slope in _SLOPES] for c in NODES])
-
-
-def _diagonal_form():
-    """Real eigenvalue, complex pair, and T (columns: real vector, real and imaginary part of the complex one)."""
-    values, vectors = np.linalg.eig(np.linalg.inv(A))
-    real, pair = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
-    one, two = vectors[:, real].real, vectors[:, pair]
-    # largest component 1: changes of W are as large as changes of Z
-    one, two = one / one[np.argmax(np.abs(one))], two / two[np.argmax(np.abs(two))]
-    # the complex system is that of W2 + i W3, so Z holds the conjugate vector
-    return values[real].real, values[pair].real, values[pair].imag, np.column_stack([one, two.real, -two.imag])
-
-
-GAMMA, ALPHA, BETA, _T = _diagonal_form()
-_NODES4 = np.concatenate([[0.0], NODES])
+C = (0.1550510257216822, 0.6449489742783178, 1.0)
+WEIGHTS = (
+    (0.1968154772236604, -0.06553542585019839, 0.02377097434822015),
+    (0.3944243147390873, 0.2920734116652285, -0.04154875212599793),
+    (0.37640306270046725, 0.5124858261884216, 0.1111111111111111),
+)
+GAMMA, ALPHA, BETA = 3.637834252744496, 2.6810828736277523, 3.0504301992474105
+T = (
+    (0.09443876248897524, -0.1412552950209542, -0.030029194105147424),
+    (0.2502131229653333, 0.20412935229379994, 0.3829421127572619),
+    (1.0, 1.0, 0.0),
+)
+T_INVERSE = (
+    (4.178718591551905, 0.32768282076106237, 0.5233764454994495),
+    (-4.178718591551905, -0.32768282076106237, 0.47662355450055044),
+    (-0.5028726349457868, 2.571926949855605, -0.5960392048282249),
+)
 # f(y) + ERROR Z / h: by how much the slope of u at 0 misses the derivative there
-_ERROR = [-_lagrange(_NODES4, 1 + k).deriv()(0.0) for k in range(3)]
+ERROR = (-10.048809399827416, 1.382142733160749, -1.0 / 3.0)
 # SLOPE Z / h: slope of u at its end
-_SLOPE = np.linalg.inv(A)[2]
+SLOPE = (5.531972647421808, -7.531972647421808, 5.0)
 # one quartic more, theta (1 - theta) (BEND0 + theta (BEND1 + (1 - theta) BEND2)): its slope is 1 at 0, 0 at the nodes
-_w = _lagrange(_NODES4, 0).integ()
-_Q = (_w // Polynomial([0.0, 1.0, -1.0])).coef
-BEND = (float(_Q[0]), float(_Q[1] + _Q[2]), float(-_Q[2]))
-
-# as kernels take them
-C = tuple(float(x) for x in NODES)
-T = tuple(tuple(float(x) for x in row) for row in _T)
-T_INVERSE = tuple(tuple(float(x) for x in row) for row in np.linalg.inv(_T))
-WEIGHTS = tuple(tuple(float(x) for x in row) for row in A)
-ERROR = tuple(float(x) for x in _ERROR)
-SLOPE = tuple(float(x) for x in _SLOPE)
-GAMMA, ALPHA, BETA = float(GAMMA), float(ALPHA), float(BETA)
+BEND = (1.0, -1.0, -2.5)
