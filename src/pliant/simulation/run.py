@@ -24,13 +24,14 @@ from pliant.simulation.auto_integrator import (
     EXPLICIT,
     IMPLICIT,
     SEMI_IMPLICIT,
+    TIGHTER,
     AutoChoice,
     say_if_compiling,
 )
 from pliant.simulation.controllers import Sampler
 from pliant.simulation.options import takes_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.simulation.trial_steps import Kept, as_bytes, fastest, try_steps
+from pliant.simulation.trial_steps import TRIED, Kept, as_bytes, fastest, guessed, measure_steps, try_steps
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
@@ -78,8 +79,9 @@ def _choice(handle: Prepared, options: dict[str, Any], n_unknowns: int) -> AutoC
     if not options["integrator"].may_change:
         return None
     stages, implicit = (closure is None or closure.goes_with(each) for each in (SEMI_IMPLICIT, IMPLICIT))
-    stages = stages and takes_stages(handle.model, handle.method) and _has_stiff_forces(handle.system)
-    return AutoChoice(stages, implicit, n_unknowns)
+    is_stiff = _has_stiff_forces(handle.system)
+    stages = stages and takes_stages(handle.model, handle.method) and is_stiff
+    return AutoChoice(stages, implicit, is_stiff, n_unknowns)
 
 
 def _has_stiff_forces(system: Any) -> bool:
@@ -109,6 +111,7 @@ class Run:
         first = options["integrator"].first
         self.integrators: list[tuple[float, Integrator]] = [(t, first)]
         self._used: dict[Integrator, _Used] = {}
+        self._kept: dict[tuple[str, Integrator], Kept] = {}
         self._remember(first, _scheme(first, handle.method))
         self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
         self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
@@ -170,7 +173,7 @@ class Run:
         """Go on with another integrator."""
         handle, stepping = self.handle, self.memory.stepping[0]
         rtol, atol = self._tolerances
-        tighter = _tighter(handle, integrator, rtol)
+        tighter = min(_tighter(handle, integrator, rtol), 1.0 if integrator == EXPLICIT else rtol**TIGHTER)
         stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
         if integrator in self._used:
             put_method(stepping, self._use(integrator).scheme)
@@ -213,21 +216,45 @@ class Run:
         """What "auto" does when dop853 follows fast motion, and now and then: it tries other integrators. Returns where
         that led."""
         assert self.choice is not None
-        candidates, cost = self.choice.review(self.memory)
+        candidates, rate = self.choice.review(self.memory, self.handle.work.phase.tobytes())
+        if not candidates:
+            return Status.PAUSE
+        integrator, memory, pinned, n = self.choice.method, self.memory, self._pinned, len(self.integrators)
+        start = end = self._keep("start")
+        is_first, status = rate is not None, Status.PAUSE
+        if rate is not None:
+            measured = guessed(float(memory.stepping[0].t), rate)
+        else:
+            recorded = int(memory.stepping[0].n_rows), int(memory.stepping[0].n_pieces)
+            status, measured = measure_steps(self, integrator)
+            self.choice.watch(memory)
+            if status not in TRIED or not measured.t[-1] > measured.t[0]:
+                return status
+            end = self._keep("end")
+            end.keep_recorded(*recorded)
         for candidate in candidates:
-            memory, pinned, n = self.memory, self._pinned, len(self.integrators)
-            kept, is_taken = Kept(self.handle.work, memory), False
+            is_taken = False
             try:
-                status, tried = try_steps(self, candidate)
-                is_taken = self.choice.takes(self.memory, candidate, tried, cost)
+                start.restore()
+                reached, cost = try_steps(self, candidate, measured)
+                is_taken = self.choice.takes(self.memory, candidate, cost, is_first)
             finally:  # Ctrl-C, too
                 if not is_taken:
-                    kept.restore()
+                    end.restore()
                     self._put(memory, pinned)
                     del self.integrators[n:]
             if is_taken:
-                return status
-        return Status.PAUSE
+                return reached
+        return status
+
+    def _keep(self, which: str) -> Kept:
+        """A copy of all that steps with the integrator in use change, in the place of the one before."""
+        key = which, self.integrators[-1][1]
+        if key in self._kept:
+            self._kept[key].keep()
+        else:
+            self._kept[key] = Kept(self.handle.work, self.memory)
+        return self._kept[key]
 
     def gives_up(self, status: Status) -> bool:
         """Whether this failure is one of the run, not only of the integrator that "auto" has taken."""

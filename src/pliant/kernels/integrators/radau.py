@@ -38,7 +38,7 @@ MAX_KAPPA = 0.03  # RADAU5's bound of kappa, and sqrt(rtol) below it
 ROUNDING_ULPS = 10.0  # over rtol: the least kappa
 ETA_EXPONENT = 0.8  # of eta from step to step
 DIVERGENCE_RATE = 0.99  # Theta from which on it has failed
-REUSE_RATE = 0.02  # Theta above which the Jacobian is formed anew
+REUSE_RATE = 0.05  # Theta above which the Jacobian is formed anew
 FACTORED_STEP_CHANGE = 0.01  # relative change of h for which factors are used again
 TINY_SIZE = 1e-300  # of a correction, to be divided by
 # step size
@@ -195,7 +195,7 @@ def iterate(system, work, memory, t, h):
 def solve_stages(system, work, memory, t, h):
     """The stages, with a Jacobian and factors as old as they may be."""
     newton = memory.newton[0]
-    if newton.is_current == 0 and (newton.needs_jacobian == 1 or newton.has_failed == 1):
+    if newton.is_current == 0 and newton.needs_jacobian == 1:
         status = differentiate(system, work, memory, t)
         if status != OK:
             return status
@@ -282,11 +282,12 @@ def next_factor(newton, h, error, patience):
     patience: what many iterations take off."""
     root = math.sqrt(math.sqrt(max(error, MIN_ERROR)))
     factor = SAFETY * patience / root
+    # whether the step is good or not: a Jacobian with which Newton is fast is not the cause of an error too large
+    newton.needs_jacobian = 1 if newton.rate > REUSE_RATE else 0
     if error <= 1.0:
         if newton.h_past > 0.0:
             old = max(newton.error_past, MIN_ERROR_PAST)
             factor = min(factor, SAFETY * h / newton.h_past * math.sqrt(math.sqrt(old)) / (root * root))
-        newton.needs_jacobian = 1 if newton.rate > REUSE_RATE else 0
         if newton.needs_jacobian == 0 and 1.0 <= factor <= SAME_STEP_FACTOR:
             factor = 1.0
     return min(max(factor, MIN_FACTOR), MAX_FACTOR if error <= 1.0 else MAX_REJECTED_FACTOR)
