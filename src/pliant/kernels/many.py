@@ -46,9 +46,9 @@ SWEEP = Contract(
     INTEGER(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, MATRIX, MATRIX, MATRIX, INTEGERS, MATRIX, VECTOR, FACTS),
     is_entered=True,
 )
-# sweep_in_lanes(advance, derivatives, system, work, memory, start, runs, places, room, q0, v0, stop, ends, times, facts)
-# -> 0: the same, eight runs at once, of models without phases. runs: STEPPING, a row per lane; places: which run each
-# lane makes; room: integrators/lanes.py.
+# sweep_in_lanes(advance, derivatives, system, work, memory, start, runs, places, room, q0, v0, stop, ends, times,
+# facts) -> 0: the same, eight runs at once, of models without phases. runs: STEPPING, a row per lane; places: which run
+# each lane makes; room: integrators/lanes.py.
 SWEEP_IN_LANES = Contract(
     INTEGER(
         *(INTEGER, INTEGER, SYSTEM, WORK, MEMORY, START, START, INTEGERS, MATRIX),
@@ -174,8 +174,8 @@ def end_trial(work, memory, stepping, room, s):
 def sweep_in_lanes(
     advance, derivatives, system, work, memory, start, runs, places, room, q0, v0, stop, ends, times, facts
 ):
-    """As sweep, every run to the same bits. A lane whose run has ended takes the next; a run that meets anything unusual
-    begins anew alone, and says what it always said."""
+    """As sweep, every run to the same bits. A lane whose run has ended takes the next one; a run that meets anything
+    unusual begins anew alone, and says what it says alone."""
     n_begun, n_running = 0, 1
     for s in range(WIDTH):
         places[s] = -1

@@ -40,11 +40,14 @@ def goes_in_lanes(handle: Prepared, memory: Memory) -> bool:
     """Whether eight runs advance at once: trees of rigid bodies in the x-y plane by articulated bodies, under gravity,
     springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing that ends a step
     (events, kinks of signals, controllers)."""
+    from pliant.kernels import _jit
+    from pliant.kernels.integrators import runge_kutta
+
     system, stepping = handle.system, memory.stepping[0]
     tables = system.loads, system.limits, system.transmissions, system.springs, system.contacts, system.joint_frictions
     acts = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)
     is_plain = system.world[0].uses_planar and not system.world[0].has_prescribed and not any(map(len, acts))
-    is_explicit = stepping.n_stages > 0 and memory.A.shape[0] == memory.A.shape[1] and not stepping.is_fixed
+    is_explicit = stepping.step == _jit.address(runge_kutta.step) and not stepping.is_fixed
     return bool(is_plain and is_explicit and handle.method.name == "articulated")
 
 

@@ -32,8 +32,8 @@ def same(x: Any) -> Any:
 
 @native("algebra.lanes_type")
 def at(table: Any, k: Any) -> Any:
-    """Number k of a vector; exact lanes of row k of a (rows, WIDTH) table. What is written with it serves one state, and
-    eight."""
+    """Number k of a vector, or exact lanes of row k of a (rows, WIDTH) table: what is written with it serves one state
+    and eight."""
     return table[k].copy()
 
 

@@ -18,7 +18,7 @@ from pliant.kernels.formulations.articulated_planar import (
     solve_velocity,
     with_bias,
 )
-from pliant.kernels.kinematics.planar import add_along, carry_acceleration, carry_planar, cross_planar, rotate_back
+from pliant.kernels.kinematics.planar import add_along, carry_planar, cross_planar, rotate_back, shift_acceleration
 from pliant.system.tables import JointKind, Power
 
 PIVOT_AT, FIRST_BODY = 0, 1  # rows of the room: largest -pivot, then bodies, velocities, signals
@@ -159,13 +159,13 @@ def sweep_outward(system, room, joints, vdot):
     g, bodies = system.world[0].gravity, system.bodies
     for i in range(len(bodies)):
         body, first = bodies[i], BODY_ROWS * i
-        c, s = at2(room, first + R_AT)
         # (A8)
+        c, s = at2(room, first + R_AT)
+        ax, ay, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
-            a = carry_acceleration(c, s, at2(room, first + O_AT), at3(room, BODY_ROWS * body.parent + A_AT))
-        else:
-            ax, ay = rotate_back(c, s, -g[0], -g[1])
-            a = (ax, ay, 0.0)
+            ax, ay, al = shift_acceleration(at2(room, first + O_AT), at3(room, BODY_ROWS * body.parent + A_AT))
+        ax, ay = rotate_back(c, s, ax, ay)
+        a = (ax, ay, al)
         for k in range(body.n_v - 1, -1, -1):
             row = VELOCITY_ROWS * (body.v + k)
             d, t = at2(joints, row + INVERSE_AT)

@@ -7,7 +7,7 @@ Numbers in brackets: docs/equations.md, section Articulated bodies."""
 from pliant.kernels._jit import kernel
 from pliant.kernels.formulations.articulated_contacts import put_contact_masses
 from pliant.kernels.formulations.articulated_joints import eliminate_rotor
-from pliant.kernels.kinematics.planar import add_along, carry_acceleration, planar_column, rotate, rotate_back
+from pliant.kernels.kinematics.planar import add_along, planar_column, rotate, rotate_back, shift_acceleration
 from pliant.kernels.pivot import invert_pivot
 
 # --- one body: of numbers, or of lanes (articulated_lanes.py) ---------------------------------------------------------
@@ -189,12 +189,12 @@ def sweep_outward(system, work, vdot):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
         # (A8)
+        ax, ay, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
             y = moving[body.parent]
-            a = carry_acceleration(x.R[0], x.R[3], (x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
-        else:
-            ax, ay = rotate_back(x.R[0], x.R[3], -g[0], -g[1])
-            a = (ax, ay, 0.0)
+            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
+        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
+        a = (ax, ay, al)
         for k in range(body.n_v - 1, -1, -1):
             U = (scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2])
             u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], U, a)

@@ -22,7 +22,7 @@ H_AT, TIME_AT, ERROR_AT, FINITE_AT, RISE_AT, RUN_AT, FIFTH_AT, THIRD_AT, LANE_RO
 
 
 def new_room(memory: Any, n_derivative: int) -> Any:
-    """LANE_ROWS, weights of the stages, y, y_new, the point of a stage, stages, and the room of a DERIVATIVES kernel."""
+    """LANE_ROWS, weights of the stages, y, y_new, the point of a stage, stages, the room of a DERIVATIVES kernel."""
     n_all, n_y = memory.stages.shape
     return room_for_lanes(LANE_ROWS + n_all + (3 + n_all) * n_y + n_derivative)
 

@@ -63,11 +63,10 @@ def carry_planar(o, u, of_parent):
 
 
 @kernel
-def carry_acceleration(c, s, o, of_parent):
-    """Acceleration (ax, ay, al) of a body that is fixed to its parent, in its own axes."""
-    ax, ay, al = of_parent
-    ax, ay = rotate_back(c, s, ax - al * o[1], ay + al * o[0])
-    return ax, ay, al
+def shift_acceleration(o, a):
+    """Acceleration (ax, ay, al) at o of what accelerates with a at its origin, without the part of its speed."""
+    ax, ay, al = a
+    return ax - al * o[1], ay + al * o[0], al
 
 
 @kernel
@@ -122,12 +121,12 @@ def accelerate_planar(system, work, vdot):
     g = system.world[0].gravity
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
+        ax, ay, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
             y = work.bodies[body.parent]
-            a = carry_acceleration(x.R[0], x.R[3], (x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
-        else:
-            ax, ay = rotate_back(x.R[0], x.R[3], -g[0], -g[1])
-            a = (ax, ay, 0.0)
+            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
+        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
+        a = (ax, ay, al)
         for k in range(body.n_v):
             a = add_along(a, vdot[body.v + k], planar_column(body, x, k))
         # gravity may point out of the plane
