@@ -15,7 +15,7 @@ from pliant.kernels import _jit, dynamics
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.formulations import articulated_lanes
 from pliant.simulation import prepared_run
-from pliant.simulation.prepared_run import PreparedRun, goes_in_lanes
+from pliant.simulation.prepared_run import PreparedRun
 from pliant.system.status import Status
 from pliant.system.work import room_for_lanes
 from pliant_benchmarks import models as bench_models
@@ -57,17 +57,12 @@ def assert_as_alone(model, runs, Q, V, duration, **options):
 
 def in_both_ways(monkeypatch, model, duration, Q, V, **options):
     """The same runs in lanes, and one after the other."""
-    assert goes_in_lanes(*_parts(model, duration, **options))
+    assert PreparedRun(model, duration, **options).goes_in_lanes
     lanes = pliant.simulate_many(model, duration, q0=Q, v0=V, **options)
     with monkeypatch.context() as patch:
         patch.setattr(prepared_run, "goes_in_lanes", lambda *_: False)
         alone = pliant.simulate_many(model, duration, q0=Q, v0=V, **options)
     return lanes, alone
-
-
-def _parts(model, duration=1.0, **options):
-    run = PreparedRun(model, duration, **options)
-    return run.handle, run.memory
 
 
 # --- one evaluation ---------------------------------------------------------------------------------------------------
@@ -76,7 +71,7 @@ def _parts(model, duration=1.0, **options):
 @pytest.mark.parametrize("seed", range(12))
 def test_every_lane_of_the_right_hand_side_has_the_bits_of_one_state_alone(seed):
     model = tree(seed, n=2 + seed % 6)
-    handle, _ = _parts(model)
+    handle = PreparedRun(model, 1.0).handle
     derivative = partial(_jit.entry(through), *handle.refs, _jit.address(dynamics.derivative))
     world = handle.system.world[0]
     rng = np.random.default_rng(seed)
@@ -101,7 +96,7 @@ def test_runs_of_random_trees_have_the_bits_of_simulate(seed, integrator):
     model = tree(seed, n=3 + seed)
     Q, V = starts_of(model, 11, seed)
     options = {"integrator": integrator, "rtol": 10.0 ** -(4 + seed), "max_step": ["off", 0.1][seed % 2]}
-    assert goes_in_lanes(*_parts(model, 0.4, **options))
+    assert PreparedRun(model, 0.4, **options).goes_in_lanes
     runs = pliant.simulate_many(model, 0.4, q0=Q, v0=V, **options)
     assert runs.is_ok.all()
     assert_as_alone(model, runs, Q, V, 0.4, **options)
@@ -143,14 +138,14 @@ def test_no_time_at_all_and_a_first_step_that_is_the_last():
 # --- what is unusual --------------------------------------------------------------------------------------------------
 
 
-def test_runs_that_fail_say_and_keep_what_they_do_alone(monkeypatch):
+def test_runs_that_fail_say_and_keep_what_they_do_alone():
     """Spins whose squares overflow: at the start, or in a stage of a trial step; the others are as ever."""
     Q, V = starts_of(CHAIN, 20)
     fast = range(1, 19, 2)
     V[fast] *= np.geomspace(1e150, 1e155, len(fast))[:, None]
     run, stop = PreparedRun(CHAIN, 0.2, max_steps=60), np.zeros(1, np.int64)
     lanes = run.sweep(Q, V, stop)
-    monkeypatch.setattr(prepared_run, "goes_in_lanes", lambda *_: False)
+    run.goes_in_lanes = False
     alone = run.sweep(Q, V, stop)
     for here, there in zip(lanes[:4], alone[:4], strict=True):
         assert np.array_equal(here, there)
@@ -222,12 +217,12 @@ def test_what_ends_steps_or_acts_on_bodies_does_not_go_in_lanes():
         "hard limit": _with_hinge(arm, name, limit=Limit(upper=9.0)),
         "friction": _with_hinge(arm, name, friction=Friction("coulomb", mu_k=0.2, load=1.0)),
     }
-    assert goes_in_lanes(*_parts(arm))
+    assert PreparedRun(arm, 1.0).goes_in_lanes
     for what, model in others.items():
-        assert not goes_in_lanes(*_parts(model)), what
-    for options in ({"integrator": "radau"}, {"integrator": "rk4", "step": 0.01}, {"formulation": "denoc"}):
-        assert not goes_in_lanes(*_parts(CHAIN, **options)), options
-    assert not goes_in_lanes(*_parts(CHAIN, integrator="adams"))
+        assert not PreparedRun(model, 1.0).goes_in_lanes, what
+    methods = ({"integrator": "adams"}, {"integrator": "dopri5", "step": 0.01}, {"formulation": "denoc"})
+    for options in methods:
+        assert not PreparedRun(CHAIN, 1.0, **options).goes_in_lanes, options
 
 
 def _with_hinge(model: Model, name: str, **given: object) -> Model:

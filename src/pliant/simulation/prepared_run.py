@@ -11,6 +11,8 @@ from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_v
 from pliant.engine.callbacks import Progress
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
+from pliant.methods.formulations import Articulated
+from pliant.methods.integrators import Integrator, RungeKutta
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
@@ -24,6 +26,7 @@ from pliant.system.tables import rows
 from pliant.system.work import WIDTH
 
 Array = NDArray[np.float64]
+MIN_IN_LANES = WIDTH // 2  # runs: eight lanes take the time of about three runs one after the other, full or not
 
 
 class Ends(NamedTuple):
@@ -36,19 +39,16 @@ class Ends(NamedTuple):
     others: dict[int, tuple[str, str]]  # status and reason of those that are not done
 
 
-def goes_in_lanes(handle: Prepared, memory: Memory) -> bool:
-    """Whether eight runs advance at once: trees of rigid bodies in the x-y plane by articulated bodies, under gravity,
-    springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing that ends a step
-    (events, kinks of signals, controllers)."""
-    from pliant.kernels import _jit
-    from pliant.kernels.integrators import runge_kutta
-
-    system, stepping = handle.system, memory.stepping[0]
+def goes_in_lanes(handle: Prepared, integrator: Integrator, memory: Memory) -> bool:
+    """Whether runs of a sweep advance eight at once: trees of rigid bodies in the x-y plane by articulated bodies, under
+    gravity, springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing that
+    ends a step (events, kinks of signals, controllers)."""
+    system = handle.system
     tables = system.loads, system.limits, system.transmissions, system.springs, system.contacts, system.joint_frictions
-    acts = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)
-    is_plain = system.world[0].uses_planar and not system.world[0].has_prescribed and not any(map(len, acts))
-    is_explicit = stepping.step == _jit.address(runge_kutta.step) and not stepping.is_fixed
-    return bool(is_plain and is_explicit and handle.method.name == "articulated")
+    others = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)
+    is_plain = system.world[0].uses_planar and not system.world[0].has_prescribed and not any(map(len, others))
+    is_explicit = isinstance(integrator, RungeKutta) and not memory.stepping[0].is_fixed
+    return bool(is_plain and is_explicit and isinstance(handle.method, Articulated))
 
 
 class PreparedRun:
@@ -62,6 +62,7 @@ class PreparedRun:
         self.options, self.handle = self._run.options, self._run.handle
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
+        self.goes_in_lanes = goes_in_lanes(self.handle, self.options["integrator"].first, self.memory)
         self._tables: tuple[Any, NDArray[np.int64], Array] | None = None
 
     def __repr__(self) -> str:
@@ -145,7 +146,7 @@ class PreparedRun:
         with self.handle.lock:
             self._run.run.begin_again()
             refs = (*self.handle.refs, self._run.run.memory_ref, self._run.stepping0)
-            if n > 1 and goes_in_lanes(self.handle, self.memory):
+            if n >= MIN_IN_LANES and self.goes_in_lanes:
                 functions = _jit.address(advance.advance), _jit.address(articulated_lanes.derivatives)
                 _jit.entry(many.sweep_in_lanes)(*functions, *refs, *self._lanes(), q0, v0, stop, y, t, facts)
             else:
