@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
+from pliant.beams import shapes as shape_functions
 from pliant.beams import uniform_modes, varying_modes
 from pliant.beams.families import beam_shapes, bending_modes
 from pliant.beams.integrals import body_tables
@@ -591,3 +592,13 @@ def test_modes_that_do_not_converge_are_refused(monkeypatch):
     beam = Beam("b", 1.0, STEEL, TaperedSection((Circle(0.01), Circle(0.02))), bending_y=5)
     with pytest.raises(ModelError, match="more than 12 terms"):
         beam_shapes(beam)
+
+
+def test_shapes_together_are_what_each_is_alone():
+    section = TaperedSection((Rectangle(0.02, 0.02), Rectangle(0.01, 0.02)))
+    beam = Beam("b", 1.5, STEEL, section, bending_y=9)
+    shapes, x = beam_shapes(beam).y, np.array([[0.0, 0.4], [1.1, 1.5]])
+    for shape, together in zip(shapes, shape_functions.values_of(shapes, x), strict=True):
+        for one, other in zip(shape.at(x), together, strict=True):
+            # sums of terms in another order
+            assert np.allclose(one, other, rtol=0, atol=1e-12 * max(1.0, np.abs(one).max()))

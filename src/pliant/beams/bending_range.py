@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.families import beam_shapes
+from pliant.beams.shapes import values_of
 from pliant.model.flexible import Beam
 
 Array = NDArray[np.float64]
@@ -17,7 +18,7 @@ def largest_bending(beam: Beam, d: Array) -> tuple[float, float]:
     x = np.linspace(0.0, beam.length, STATIONS)
     deflections, angles, first = [], [], 0
     for family in (shapes.y, shapes.z):
-        values = [shape.at(x) for shape in family]
+        values = values_of(family, x)
         own = d[:, first : first + len(family)]
         first += len(family)
         if values:

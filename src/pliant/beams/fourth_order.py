@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.families import BeamShapes
 from pliant.beams.sampling import Samples, smooth_pieces
+from pliant.beams.shapes import values_of
 from pliant.model.flexible import Beam
 from pliant.model.sections import beam_values
 
@@ -35,8 +36,8 @@ def stations(beam: Beam, shapes: BeamShapes, s: Samples, psi: Array) -> Stations
     n_b = len(shapes.y) + len(shapes.z)
     slope, bend = np.zeros((len(x), n_b)), np.zeros((len(x), n_b))
     values = beam_values(beam, x)
-    for j, shape in enumerate((*shapes.y, *shapes.z)):
-        here, rigidity = shape.at(x), values.bend_y if j < len(shapes.y) else values.bend_z
+    for j, here in enumerate((*values_of(shapes.y, x), *values_of(shapes.z, x))):
+        rigidity = values.bend_y if j < len(shapes.y) else values.bend_z
         slope[:, j], bend[:, j] = here.slope, here.bend * np.sqrt(rigidity * w)
     return Stations(slope, bend, (psi * s.dm) @ section_shares(beam, shapes, s.x))
 
@@ -63,7 +64,7 @@ def slope_products(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
     x_k, _ = _places(beam, shapes)
     if not len(x_k):
         return np.zeros((len(x), 0))
-    slopes = [shape.at(x_k).slope for shape in (*shapes.y, *shapes.z)]
+    slopes = [one.slope for family in (shapes.y, shapes.z) for one in values_of(family, x_k)]
     products = [a * b * c * d for a, b, c, d in combinations_with_replacement(slopes, 4)]
     return section_shares(beam, shapes, x) @ np.array(products).T * beam.length**2
 

@@ -14,6 +14,7 @@ from pliant.beams.damping import damping_matrix
 from pliant.beams.families import BeamShapes, beam_shapes
 from pliant.beams.fourth_order import Stations, section_shares, slope_products, stations
 from pliant.beams.sampling import Samples, quadratic, sample, shortening
+from pliant.beams.shapes import values_of
 from pliant.model.flexible import Beam
 
 Array = NDArray[np.float64]
@@ -120,7 +121,7 @@ def point_values(beam: Beam, shapes: BeamShapes, x: float) -> PointValues:
 
 def values_at(beam: Beam, shapes: BeamShapes, x: Array) -> list[PointValues]:
     """At many places, together: much faster than one by one."""
-    y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
+    y, z, stretch, torsion = (values_of(family, x) for family in shapes[:4])
     ny, nz, nx = len(y), len(z), len(stretch)
     theta = np.zeros((len(x), 3, shapes.n_modes))
     for k, value in enumerate(torsion):

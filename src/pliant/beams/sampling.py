@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.families import BeamShapes
 from pliant.beams.piece_basis import gauss
-from pliant.beams.shapes import ShapeValues
+from pliant.beams.shapes import ShapeValues, values_of
 from pliant.model.flexible import Beam
 from pliant.model.sections import BeamValues, beam_values, breakpoints
 
@@ -41,7 +41,7 @@ def sample(beam: Beam, shapes: BeamShapes) -> Samples:
     values = beam_values(beam, x)
     dm = weights * values.mass
     dm[len(xi) :] = [one.mass for one in beam.point_masses]
-    y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
+    y, z, stretch, torsion = (values_of(family, x) for family in shapes[:4])
     axis = np.repeat(np.array([1, 2, 0]), [len(y), len(z), len(stretch)])
     return Samples(
         x=x,
@@ -59,7 +59,7 @@ def sample(beam: Beam, shapes: BeamShapes) -> Samples:
 
 def strains_at(beam: Beam, shapes: BeamShapes, x: Array) -> tuple[Array, Array]:
     """strain and rigidity of Samples at any places."""
-    y, z, stretch, torsion = ([shape.at(x) for shape in family] for family in shapes[:4])
+    y, z, stretch, torsion = (values_of(family, x) for family in shapes[:4])
     return _strains(beam, (y, z, stretch, torsion), len(x)), _rigidity(beam_values(beam, x))
 
 
@@ -76,7 +76,7 @@ def shortening(beam: Beam, shapes: BeamShapes, x: Array) -> Array:
     half = 0.5 * np.diff(edges)[:, None]
     places, weights = (edges[:-1, None] + half * (t + 1)).ravel(), (half * w).ravel()
     ny, n = len(shapes.y), len(shapes.y) + len(shapes.z)
-    slopes = _stack([shape.at(places).slope for shape in (*shapes.y, *shapes.z)], len(places))
+    slopes = _stack([one.slope for family in (shapes.y, shapes.z) for one in values_of(family, places)], len(places))
     H, total = np.zeros((len(wanted), n, n)), np.zeros((n, n))
     ends = INNER_POINTS * np.searchsorted(edges, wanted)
     # what comes on from one wanted place to the next

@@ -102,6 +102,8 @@ class Prepared:
         self.closure = closure or Multipliers()
         from pliant.kernels import _jit, dynamics
         from pliant.kernels.contact import phase
+        from pliant.kernels.forces import signals
+        from pliant.kernels.kinematics import tree
         from pliant.kernels.tables import Pinned
 
         if packed is not None and (not isinstance(packed, Packed) or packed.model is not model):
@@ -132,6 +134,9 @@ class Prepared:
             from pliant.kernels.formulations import stiffening
 
             calls.unstiffened, calls.formulation = calls.formulation, _jit.address(stiffening.solve_stiffened)
+        calls.place = _jit.address(tree.move_and_place)
+        if self.system.world[0].n_acting > 0:
+            calls.signals = _jit.address(signals.signals)
         calls.prepare, calls.set_phase = _jit.address(dynamics.prepare), _jit.address(phase.set_phase)
         calls.open_formulation = calls.solve = calls.formulation
         if np.any(self.system.controllers.is_computed_torque):

@@ -3,7 +3,6 @@
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, FORWARD, STATE, kernel
 from pliant.kernels.contact.gather import load_states, put_contact_rates
 from pliant.kernels.contact.stick_or_slip import decide
-from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.gather import gather
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import move, place
@@ -17,8 +16,8 @@ call_acceleration = ACCELERATION.call
 @kernel(STATE)
 def prepare(system, work, t, q, v):
     """Everything a formulation finds ready in work."""
-    if system.world[0].n_acting > 0:
-        evaluate_signals(system, work, t, system.world[0].n_acting)
+    if work.calls[0].signals != 0:
+        call_state(work.calls[0].signals, (system, work, t, q, v))
     move(system, work, q, v)
     if system.world[0].needs_placement or work.run[0].n_touching > 0:
         place(system, work)
@@ -28,7 +27,7 @@ def prepare(system, work, t, q, v):
 @kernel
 def impose_motion(system, work, t, q, v):
     """Put prescribed coordinates on their signals: they never drift."""
-    evaluate_signals(system, work, t, system.world[0].n_acting)
+    call_state(work.calls[0].signals, (system, work, t, q, v))
     for j in range(len(system.dofs)):
         dof = system.dofs[j]
         if dof.motion >= 0:

@@ -10,7 +10,7 @@ from pliant.kernels.flexible.body import first_moment, mass_and_bias, modal_ener
 from pliant.kernels.forces.joints import joint_deflection
 from pliant.kernels.forces.springs import springs_energy
 from pliant.kernels.forces.transmissions import transmission_energy
-from pliant.kernels.kinematics.tree import move, place
+from pliant.kernels.kinematics.tree import place_at
 from pliant.system.tables import JointKind
 
 KINETIC, GRAVITY, ELASTIC = 0, 1, 2
@@ -74,8 +74,7 @@ def spring_energy(system, q):
 @routine
 def energies_of(system, work, q, v):
     """(kinetic, gravity, elastic) of a state."""
-    move(system, work, q, v)
-    place(system, work)
+    place_at(system, work, q, v)
     elastic = spring_energy(system, q) + transmission_energy(system, q) + springs_energy(system, work)
     for k in range(len(system.flexes)):
         elastic += strain_energy(system.flexes[k], system.shapes, work.flex)
@@ -103,8 +102,7 @@ def momenta(system, work, q, v, out):
     """out[row] = linear momentum (3), angular momentum about the world origin (3), mass centre (3), its mass, and the
     scales of both momenta (sums of the sizes of the bodies' own); world axes."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         linear_scale, angular_scale = 0.0, 0.0
         mass, linear, angular, moment = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for i in range(len(system.bodies)):

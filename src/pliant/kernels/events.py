@@ -13,7 +13,7 @@ from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate
 from pliant.kernels.forces.springs import spring_event
 from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
-from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, move, place
+from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, place, place_at
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
@@ -54,10 +54,11 @@ def measure_state(system, work, t, y, ydot):
         load_states(system, work, y)
         call_state(calls.prepare, (system, work, t, q, v))
         status = call_acceleration(calls.solve, (system, work, q, v, work.vdot, work.no_reaction))
-    elif (world.has_frame_events or len(system.contacts) > 0) and run.is_at_end == 0:
-        move(system, work, q, v)
     if world.has_frame_events or len(system.contacts) > 0:
-        place(system, work)
+        if run.n_sticking == 0 and run.is_at_end == 0:
+            place_at(system, work, q, v)
+        else:
+            place(system, work)
         run.max_angular_speed = max_angular_speed(system, work)
     if run.n_touching > 0:
         accelerate(system, work, ydot[world.n_q : world.n_q + world.n_v])

@@ -9,8 +9,7 @@ from pliant.kernels.kinematics.tree import (
     frame_acceleration,
     frame_placement,
     frame_velocity,
-    move,
-    place,
+    place_at,
 )
 
 # jacobians(system, work, frame, is_own, q, v, J) -> 0: J (rows, 6, n_v); v is not looked at.
@@ -51,8 +50,7 @@ def put_jacobian(system, work, frame, is_own, J):
 def jacobians(system, work, frame, is_own, q, v, J):
     """J[row] of one frame."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         for k in range(6):
             for j in range(J.shape[2]):
                 J[row, k, j] = 0.0
@@ -64,8 +62,7 @@ def jacobians(system, work, frame, is_own, q, v, J):
 def frame_motions(system, work, frame, is_own, q, v, out):
     """out[row] = R_WF (9), p_WF (3); velocity, angular velocity (6); J' v: their rates while vdot vanishes (6)."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         accelerate(system, work, work.zero_vdot)
         R, p = frame_placement(system, work, frame)
         velocity, angular = frame_velocity(system, work, frame)

@@ -19,8 +19,8 @@ from pliant.kernels.kinematics.tree import (
     frame_motion,
     frame_placement,
     frame_velocity,
-    move,
     place,
+    place_at,
 )
 from pliant.system.status import Status
 from pliant.system.tables import JointKind, Quantity
@@ -208,8 +208,7 @@ def record_outputs(system, work, t, y, inputs, outputs, out):
 def placements(system, work, q, v, out):
     """out[row] = R_WF (9) and p_WF (3) of every frame, for drawing."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         for k in range(len(system.frames)):
             R, p = frame_placement(system, work, k)
             put_mat(out[row, 12 * k :], R)

@@ -309,9 +309,11 @@ def _install_calls(handle: Prepared, integrator: Integrator) -> None:
 def _install_stages(handle: Prepared) -> None:
     """The stages of semi-implicit steps, and what solves them where forces between two bodies are stiff."""
     from pliant.kernels import _jit, semi_implicit
+    from pliant.kernels.formulations import articulated_contacts
 
     calls, work = handle.work.calls[0], handle.work
     calls.stage = _jit.address(semi_implicit.stage)
+    calls.contact_masses = _jit.address(articulated_contacts.contact_masses)
     if len(work.compliant_jacobian) == 0:
         return
     from pliant.kernels import compliance

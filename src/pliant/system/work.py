@@ -92,6 +92,8 @@ CALLS = np.dtype(
         ("unstiffened", np.int64),  # the same without geometric stiffness, where a beam is stiffened
         ("respond", np.int64),  # RESPONSE of open_formulation
         ("solve", np.int64),  # ACCELERATION that adds the stick forces
+        ("signals", np.int64),  # STATE: values of the signals that act, 0: none do
+        ("place", np.int64),  # STATE: kinematics
         ("prepare", np.int64),  # STATE: kinematics and forces
         ("set_phase", np.int64),  # STATE: the phase as the state alone determines it
         # methods/closures.py
@@ -104,6 +106,7 @@ CALLS = np.dtype(
         # simulation/run.py
         ("derivative", np.int64),  # DERIVATIVE
         ("stage", np.int64),  # STAGE of semi-implicit steps; 0: nothing is implicit
+        ("contact_masses", np.int64),  # STATE: contacts of such a stage in the articulated recursion
         ("recursion", np.int64),  # what kernels/compliance.py has replaced: open_formulation, and the next: respond
         ("recursion_response", np.int64),
         ("nearby", np.int64),  # NEARBY, where the integrator asks for it; 0: the model does not allow it

@@ -3,7 +3,7 @@
 from pliant.kernels._jit import QUERY, kernel
 from pliant.kernels.algebra.vec3 import mul_t, put
 from pliant.kernels.closures.constraints import loop_wrench, measure_loops, put_second_rates
-from pliant.kernels.kinematics.tree import frame_placement, move, place
+from pliant.kernels.kinematics.tree import frame_placement, place_at
 
 
 @kernel(QUERY)
@@ -21,8 +21,7 @@ def loop_wrenches(system, work, q, v, out):
 def second_rates(system, work, q, v, out):
     """out[row] = second rates of all constraints where vdot vanishes: A' v."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         measure_loops(system, work)
         put_second_rates(system, work, work.zero_vdot, out[row])
     return 0
@@ -33,8 +32,7 @@ def loop_errors(system, work, q, v, out):
     """out[row] = values, then rates, of all constraints."""
     n = len(system.constraints)
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         measure_loops(system, work)
         for k in range(n):
             out[row, k] = work.constraints[k].value

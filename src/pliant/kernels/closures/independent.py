@@ -14,7 +14,7 @@ from pliant.kernels.closures.constraints import measure_loops
 from pliant.kernels.closures.legs import find_legs
 from pliant.kernels.kinematics.columns import joint_column, mode_column
 from pliant.kernels.kinematics.planar import planar_column
-from pliant.kernels.kinematics.tree import frame_motion, move, place
+from pliant.kernels.kinematics.tree import frame_motion, place_at
 
 RANK_TOLERANCE = 1e-8  # of the largest pivot: rows with less are redundant
 MIN_PIVOT_RATIO = 0.5  # of the least pivot when the partition was made, below which it is made anew
@@ -81,8 +81,7 @@ def put_constraint_jacobian(system, work, q):
 @routine
 def evaluate_constraints(system, work, q, v):
     """Kinematics, values and rates, and A of all constraints."""
-    move(system, work, q, v)
-    place(system, work)
+    place_at(system, work, q, v)
     measure_loops(system, work)
     put_constraint_jacobian(system, work, q)
 

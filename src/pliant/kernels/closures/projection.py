@@ -10,7 +10,7 @@ from pliant.kernels.closures.dead_points import DEFICIENT_PIVOT, largest_speed, 
 from pliant.kernels.closures.independent import update_partition
 from pliant.kernels.closures.multipliers import add_lifted
 from pliant.kernels.kinematics.joints import move_along
-from pliant.kernels.kinematics.tree import move, place
+from pliant.kernels.kinematics.tree import place_at
 from pliant.system.loop_tables import CLOSURE_ROUNDING, RIGHT, SHARE, TARGET
 from pliant.system.status import Status
 
@@ -58,8 +58,7 @@ def project_level(system, work, q, v, is_rate):
     """q (or, with is_rate, v) onto the loops by simplified Newton steps: (error left, change of velocities)."""
     q_new, w, changed, before, error = work.qdot, work.vdot, 0.0, math.inf, math.inf
     for _ in range(MAX_CORRECTIONS):
-        move(system, work, q, v)
-        place(system, work)
+        place_at(system, work, q, v)
         measure_loops(system, work)
         error = largest_error(system, work, is_rate)
         if error <= CLOSURE_ROUNDING or error > MIN_CONVERGENCE * before:

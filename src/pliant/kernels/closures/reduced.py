@@ -16,7 +16,7 @@ from pliant.kernels.closures.dead_points import APPROACH_PIVOT, largest_speed
 from pliant.kernels.closures.independent import put_constraint_jacobian
 from pliant.kernels.closures.legs import close_legs
 from pliant.kernels.kinematics.joints import move_along
-from pliant.kernels.kinematics.tree import move, place
+from pliant.kernels.kinematics.tree import place_at
 from pliant.system.loop_tables import CLOSURE_ROUNDING, RIGHT
 from pliant.system.status import Status
 
@@ -53,12 +53,6 @@ def largest_value(system, work):
         row = work.constraint_order[k]
         largest = max(largest, abs(work.constraints[row].value) / system.constraints[row].scale)
     return largest
-
-
-@routine
-def place_at(system, work, q, v):
-    move(system, work, q, v)
-    place(system, work)
 
 
 @routine

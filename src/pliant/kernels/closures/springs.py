@@ -7,7 +7,7 @@ from pliant.kernels.algebra.vec3 import dot, scale
 from pliant.kernels.closures.constraints import apply_multipliers, measure_loops, multipliers_power
 from pliant.kernels.closures.independent import is_jacobian_current, put_constraint_jacobian
 from pliant.kernels.forces.apply import apply_force
-from pliant.kernels.kinematics.tree import frame_placement, move, place
+from pliant.kernels.kinematics.tree import frame_placement, place_at
 from pliant.kernels.tangents import end_row, new_row
 from pliant.system.loop_tables import SpringForm
 from pliant.system.tables import Power
@@ -143,7 +143,6 @@ def loop_spring_energy(system, work):
 def spring_energies(system, work, q, v, out):
     """out[row] = energy of all virtual springs [J]."""
     for row in range(len(q)):
-        move(system, work, q[row], v[row])
-        place(system, work)
+        place_at(system, work, q[row], v[row])
         out[row, 0] = loop_spring_energy(system, work)
     return 0

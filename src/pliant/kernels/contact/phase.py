@@ -10,7 +10,7 @@ from pliant.kernels.contact.normal import clamp_margin
 from pliant.kernels.forces.joints import joint_deflection_rate, set_ball_phase, set_limit_phase
 from pliant.kernels.forces.springs import set_spring_phase
 from pliant.kernels.forces.transmissions import set_flank_phase
-from pliant.kernels.kinematics.tree import move, place
+from pliant.kernels.kinematics.tree import place_at
 from pliant.system.contact_tables import Branch
 from pliant.system.status import Status
 
@@ -80,8 +80,7 @@ def set_phase(system, work, t, q, v):
     set_flank_phase(system, work, q)
     set_ball_phase(system, work, q, v)
     if len(system.contacts) > 0 or system.world[0].has_one_way_springs:
-        move(system, work, q, v)
-        place(system, work)
+        place_at(system, work, q, v)
     if system.world[0].has_one_way_springs:
         set_spring_phase(system, work)
     for k in range(len(system.contacts)):

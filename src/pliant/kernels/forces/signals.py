@@ -5,7 +5,7 @@ last stage of a step that ends on a kink still uses the piece before it."""
 
 import math
 
-from pliant.kernels._jit import kernel
+from pliant.kernels._jit import STATE, kernel
 from pliant.system.tables import SignalKind
 
 TWO_PI = 2.0 * math.pi
@@ -114,6 +114,13 @@ def elementary(signal, x, pool, t, segment):
         phase, rate, slope = chirp_phase(signal, t, segment)
     s, c = signal.b * math.sin(phase), signal.b * math.cos(phase)
     return signal.a + s, c * rate, c * slope - s * rate * rate
+
+
+@kernel(STATE)
+def signals(system, work, t, q, v):
+    """Values of those that act."""
+    evaluate_signals(system, work, t, system.world[0].n_acting)
+    return 0
 
 
 @kernel

@@ -110,7 +110,7 @@ def sweep_inward(system, work, keeps_all):
     keeps_all: the articulated inertia of every body is wanted afterwards, for reactions."""
     for k in range(len(system.flexes)):
         put_flexible_inertia(system, work, k)
-    has_masses = work.run[0].implicit_step > 0.0 and work.run[0].n_touching > 0 and put_contact_masses(system, work)
+    has_masses = put_contact_masses(system, work)
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]

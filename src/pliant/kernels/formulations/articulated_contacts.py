@@ -4,13 +4,15 @@ Only contacts between one moving body and the world; those between two are rows 
 where the contact touches, in axes of its body, r from the body origin; n the normal, mu the mass.
 Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
-from pliant.kernels._jit import kernel, routine
+from pliant.kernels._jit import STATE, kernel
 from pliant.kernels.algebra.sym3 import add_sym, minus_outer, minus_square, put_sym, sym
 from pliant.kernels.algebra.vec3 import add_mat, cross, mat, mul_t, put_mat, sub, vec
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.formulations.articulated_joints import ZERO_MAT, ZERO_SYM
 from pliant.kernels.formulations.articulated_modes import add_to_modes
 from pliant.kernels.kinematics.joints import ZERO
+
+call_state = STATE.call
 
 
 @kernel
@@ -27,10 +29,10 @@ def point_inertia(mass, n, r):
     return A, B, minus_square(ZERO_SYM, moment, -mass)
 
 
-@routine
-def put_contact_masses(system, work):
+@kernel(STATE)
+def contact_masses(system, work, t, q, v):
     """(A16): the masses of every body into work.contact_inertia, their part of modes into those; after
-    put_flexible_inertia. Whether there are any."""
+    put_flexible_inertia. Returns how many there are."""
     rows, count = work.contact_inertia, 0
     for k in range(len(system.contacts)):
         mass = work.contacts[k].mass
@@ -54,7 +56,15 @@ def put_contact_masses(system, work):
         put_sym(rows[frame.body], A)
         put_mat(rows[frame.body, 6:], B)
         put_sym(rows[frame.body, 15:], C)
-    return count > 0
+    return count
+
+
+@kernel
+def put_contact_masses(system, work):
+    """Whether there are any. Only semi-implicit stages have them: by a call, so that others need not compile them."""
+    if work.run[0].implicit_step > 0.0 and work.run[0].n_touching > 0:
+        return call_state(work.calls[0].contact_masses, (system, work, 0.0, work.qdot, work.vdot)) > 0
+    return False
 
 
 @kernel

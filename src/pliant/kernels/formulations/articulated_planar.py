@@ -151,7 +151,7 @@ def with_contact_masses(row, I):
 @kernel
 def sweep_inward(system, work):
     """Returns False and names the body if a pivot is not positive."""
-    has_masses = work.run[0].implicit_step > 0.0 and work.run[0].n_touching > 0 and put_contact_masses(system, work)
+    has_masses = put_contact_masses(system, work)
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
         body, x = bodies[i], moving[i]

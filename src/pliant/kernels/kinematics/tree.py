@@ -2,13 +2,16 @@
 
 Numbers in brackets: docs/equations.md."""
 
-from pliant.kernels._jit import kernel
+from pliant.kernels._jit import STATE, kernel
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, mul_t, put, put_mat, scale, sub, vec
 from pliant.kernels.flexible.body import update_modal_state
 from pliant.kernels.flexible.pool import put_modal_acceleration
 from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
 from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
 from pliant.kernels.kinematics.planar import accelerate_planar, move_planar, place_planar
+
+# numba sees the caller as a name of this module
+call_state = STATE.call
 
 
 @kernel
@@ -74,6 +77,20 @@ def place(system, work):
             R = mat(y.R_WB)
             put_mat(x.R_WB, matmul(R, mat(x.R)))
             put(x.p_WB, add(vec(y.p_WB), mul(R, vec(x.o))))
+
+
+@kernel(STATE)
+def move_and_place(system, work, t, q, v):
+    """Both, behind an address."""
+    move(system, work, q, v)
+    place(system, work)
+    return 0
+
+
+@kernel
+def place_at(system, work, q, v):
+    """Kinematics of a state, by a call: inlined into every kernel that needs them they would take long to compile."""
+    call_state(work.calls[0].place, (system, work, 0.0, q, v))
 
 
 @kernel
