@@ -40,9 +40,9 @@ class Ends(NamedTuple):
 
 
 def goes_in_lanes(handle: Prepared, integrator: Integrator, memory: Memory) -> bool:
-    """Whether runs of a sweep advance eight at once: trees of rigid bodies in the x-y plane by articulated bodies, under
-    gravity, springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing that
-    ends a step (events, kinks of signals, controllers)."""
+    """Whether runs of a sweep advance eight at once: trees of rigid bodies in the x-y plane, by articulated bodies,
+    under gravity, springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing
+    that ends a step (events, kinks of signals, controllers)."""
     system = handle.system
     tables = system.loads, system.limits, system.transmissions, system.springs, system.contacts, system.joint_frictions
     others = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)

@@ -4,10 +4,9 @@ dampers and motors of their joints.
 The sweeps of kinematics/planar.py and articulated_planar.py on exact lanes, by the same functions of one body: every
 lane has the bits that dynamics.derivative gives of its state. Numbers in brackets: docs/equations.md."""
 
-from pliant.kernels._jit import DERIVATIVES, kernel
+from pliant.kernels._jit import DERIVATIVES, STATE, kernel
 from pliant.kernels.algebra.lanes import WIDTH, at, larger, store, store3
 from pliant.kernels.forces.joints import add_damper, add_motor, elastic_force
-from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.formulations.articulated_planar import (
     add_inertia,
     body_inertia,
@@ -20,6 +19,9 @@ from pliant.kernels.formulations.articulated_planar import (
 )
 from pliant.kernels.kinematics.planar import add_along, carry_planar, cross_planar, rotate_back, shift_acceleration
 from pliant.system.tables import JointKind, Power
+
+# numba sees the caller as a name of this module
+call_state = STATE.call
 
 PIVOT_AT, FIRST_BODY = 0, 1  # rows of the room: largest -pivot, then bodies, velocities, signals
 # rows of a body: (c, s) of R, o, (cos, sin) of the angle of a planar joint, v and w, z, I, p, a
@@ -180,8 +182,9 @@ def sweep_outward(system, room, joints, vdot):
 @kernel
 def put_signals(system, work, t, signals):
     """Value of every signal in every lane; t: one time per lane."""
+    unused = work.zero_vdot
     for s in range(WIDTH):
-        evaluate_signals(system, work, t[s], system.world[0].n_acting)
+        call_state(work.calls[0].signals, (system, work, t[s], unused, unused))
         for k in range(system.world[0].n_acting):
             signals[k, s] = work.signals[k].s
 
