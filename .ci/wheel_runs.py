@@ -51,5 +51,9 @@ q, v, tau = random.normal(size=(20, n_q)), random.normal(size=(20, n_v)), random
 vdot, scratch = np.empty((20, n_v)), spherical_batch.new_scratch(len(handle.system.bodies))
 _jit.entry(spherical_batch.spherical_batch)(handle.refs[0], q, v, tau, vdot, scratch)
 show("batch", "spherical", vdot)
+# eight runs at once
+arm = ZOO["double_pendulum"]
+runs = pliant.simulate_many(arm, HORIZON, q0=arm.q0 + random.normal(size=(20, 2)), rtol=1e-6)
+show("lanes", "planar", np.concatenate([runs.q.ravel(), runs.v.ravel()]))
 if not _jit.COMPILES and "numba" in sys.modules:
     sys.exit("numba was imported, though ready kernels serve")

@@ -109,6 +109,11 @@ EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_e
 # derivative(system, work, t, y, ydot) -> Status, y = (q, v, z). May put prescribed coordinates of y in place.
 DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 
+# derivatives(system, work, t, y, ydot, room) -> 0: of eight states y = (q, v, z), a column each, at a time each; every
+# column has the bits of the derivative. room: see formulations/articulated_lanes.py; in its first row, in every column,
+# the largest of what was there and of all -pivot: a state failed where it is not negative.
+DERIVATIVES = Contract(INTEGER(SYSTEM, WORK, VECTOR, MATRIX, MATRIX, MATRIX))
+
 # nearby(system, work, t, y, ydot, y_near, ydot_near) -> Status: derivative at y_near, about, from that at y, which has
 # been evaluated last.
 NEARBY = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR, VECTOR, VECTOR))

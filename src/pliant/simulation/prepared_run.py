@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from pliant.engine.arguments import FLOAT, as_callback, as_state, as_table, as_vector
 from pliant.engine.callbacks import Progress
+from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError, failure_advice
+from pliant.methods.formulations import Articulated
+from pliant.methods.integrators import Integrator, RungeKutta
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
@@ -17,10 +20,13 @@ from pliant.simulation.outcome import better_coupling, growth_words, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.run import advance_to_end
-from pliant.system.memory import Memory
+from pliant.system.memory import STEPPING, Memory
 from pliant.system.status import Status
+from pliant.system.tables import rows
+from pliant.system.work import WIDTH
 
 Array = NDArray[np.float64]
+MIN_IN_LANES = WIDTH // 2  # runs: eight lanes take the time of about three runs one after the other, full or not
 
 
 class Ends(NamedTuple):
@@ -31,6 +37,18 @@ class Ends(NamedTuple):
     v: Array  # (runs, n_v)
     steps: NDArray[np.int64]
     others: dict[int, tuple[str, str]]  # status and reason of those that are not done
+
+
+def goes_in_lanes(handle: Prepared, integrator: Integrator, memory: Memory) -> bool:
+    """Whether runs of a sweep advance eight at once: trees of rigid bodies in the x-y plane, by articulated bodies,
+    under gravity, springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing
+    that ends a step (events, kinks of signals, controllers)."""
+    system = handle.system
+    tables = system.loads, system.limits, system.transmissions, system.springs, system.contacts, system.joint_frictions
+    others = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)
+    is_plain = system.world[0].uses_planar and not system.world[0].has_prescribed and not any(map(len, others))
+    is_explicit = isinstance(integrator, RungeKutta) and not memory.stepping[0].is_fixed
+    return bool(is_plain and is_explicit and isinstance(handle.method, Articulated))
 
 
 class PreparedRun:
@@ -44,6 +62,8 @@ class PreparedRun:
         self.options, self.handle = self._run.options, self._run.handle
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
+        self.goes_in_lanes = goes_in_lanes(self.handle, self.options["integrator"].first, self.memory)
+        self._tables: tuple[Any, NDArray[np.int64], Array] | None = None
 
     def __repr__(self) -> str:
         return f"<PreparedRun of {self.handle.model.name!r}: {self.options['duration']:g} s>"
@@ -109,6 +129,7 @@ class PreparedRun:
 
         Not for models with Python controllers or loops."""
         from pliant.kernels import _jit, events, many
+        from pliant.kernels.formulations import articulated_lanes
         from pliant.kernels.integrators import advance
 
         model, n_q = self.handle.model, self._n_q
@@ -122,12 +143,16 @@ class PreparedRun:
             raise ModelError(f"stop: {quoted(stop)} found; give an array of one int64")
         n = len(q0)
         y, t, facts = np.empty((n, n_q + self._n_v)), np.empty(n), np.zeros((n, 4), np.int64)
-        functions = _jit.address(advance.advance), _jit.address(events.start_phase)
-        gaps = np.zeros((1, len(self.handle.system.contacts)))
         with self.handle.lock:
             self._run.run.begin_again()
             refs = (*self.handle.refs, self._run.run.memory_ref, self._run.stepping0)
-            _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
+            if n >= MIN_IN_LANES and self.goes_in_lanes:
+                functions = _jit.address(advance.advance), _jit.address(articulated_lanes.derivatives)
+                _jit.entry(many.sweep_in_lanes)(*functions, *refs, *self._lanes(), q0, v0, stop, y, t, facts)
+            else:
+                functions = _jit.address(advance.advance), _jit.address(events.start_phase)
+                gaps = np.zeros((1, len(self.handle.system.contacts)))
+                _jit.entry(many.sweep)(*functions, *refs, q0, v0, gaps, stop, y, t, facts)
         code = facts[:, many.STATUS]
         reasons = {}
         for i in np.flatnonzero(code != Status.DONE):
@@ -141,6 +166,18 @@ class PreparedRun:
             else:
                 reasons[int(i)] = self._reason(facts[i], t[i])
         return Ends(t, y[:, :n_q], y[:, n_q:], facts[:, many.STEPS], reasons)
+
+    def _lanes(self) -> tuple[Any, NDArray[np.int64], Array]:
+        """Tables of eight runs at once, which every sweep fills anew."""
+        from pliant.kernels.formulations import articulated_lanes
+        from pliant.kernels.integrators import lanes
+
+        if self._tables is None:
+            world, n_bodies = self.handle.system.world[0], len(self.handle.system.bodies)
+            n_rows = articulated_lanes.n_rows(n_bodies, int(world.n_v), int(world.n_acting))
+            room = lanes.new_room(self.memory, n_rows)
+            self._tables = rows(WIDTH, STEPPING), np.zeros(WIDTH, np.int64), room
+        return self._tables
 
     def _reason(self, facts: NDArray[np.int64], t: float) -> tuple[str, str]:
         """Status and reason of a run of a sweep."""

@@ -19,6 +19,7 @@ from pliant.simulation.outcome import status_word
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.simulation.runs import Runs
 from pliant.simulation.simulate import run_model
+from pliant.system.work import WIDTH
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
@@ -132,6 +133,8 @@ class RunBatch:
                 if not part:
                     return
                 run = self._run(part, run)
+                if run is not None and run.goes_in_lanes and len(self.models) == 1:
+                    self._chunk = max(self._chunk, WIDTH)
                 with self._lock:
                     self.n_done += len(part)
         except BaseException as error:  # reported by the thread that watches

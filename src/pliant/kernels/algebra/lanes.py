@@ -1,8 +1,10 @@
 """Lanes: eight numbers computed with as one, so that the algebra of vec3 and sym3 runs on eight states at once.
 
 A vector register (or two, or four) of the machine, as a numba type with + - * / and the few functions below; mixed with
-plain floats freely. Products and sums may fuse. Under NUMBA_DISABLE_JIT=1 lanes are arrays of eight."""
+plain floats freely. Products and sums may fuse; not in exact lanes, each of which has the bits that a plain float would
+have: the two do not mix. Under NUMBA_DISABLE_JIT=1 lanes are arrays of eight."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,33 @@ def store(table: Any, row: Any, x: Any) -> None:
 def same(x: Any) -> Any:
     """A float in all lanes."""
     return np.full(WIDTH, x)
+
+
+@native("algebra.lanes_type")
+def at(table: Any, k: Any) -> Any:
+    """Number k of a vector, or exact lanes of row k of a (rows, WIDTH) table: what is written with it serves one state
+    and eight."""
+    return table[k].copy()
+
+
+@native("algebra.lanes_type")
+def cos_sin(angle: Any) -> Any:
+    """Of a float, or of lanes one by one."""
+    if np.ndim(angle) == 0:
+        return math.cos(angle), math.sin(angle)
+    return np.array([math.cos(x) for x in angle]), np.array([math.sin(x) for x in angle])
+
+
+@native("algebra.lanes_type")
+def larger(x: Any, y: Any) -> Any:
+    """In every lane; y where one of them is no number."""
+    return np.where(x > y, x, y)
+
+
+@native("algebra.lanes_type")
+def magnitude(x: Any) -> Any:
+    """|x|"""
+    return np.abs(x)
 
 
 @native("algebra.lanes_type")

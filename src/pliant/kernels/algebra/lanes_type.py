@@ -1,25 +1,35 @@
 """Lanes for numba: the type, + - * / and the functions that algebra/lanes.py gives out."""
 
+import math
 import operator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 from pliant.system.work import WIDTH
 
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
-FLAGS = ("contract", "nsz")
 
 
 class LanesType(types.Type):
-    def __init__(self) -> None:
-        super().__init__(name="lanes")
+    """flags: what LLVM may do with + - * /."""
+
+    def __init__(self, name: str, *flags: str) -> None:
+        self.flags = flags
+        super().__init__(name=name)
+
+    def can_convert_from(self, typing_context: Any, other: Any) -> Any:
+        """A name may stand for a float on one branch and for lanes on another."""
+        return Conversion.safe if other == REAL else None
 
 
-LANES, REAL = LanesType(), types.float64
+LANES, EXACT, REAL = LanesType("lanes", "contract", "nsz"), LanesType("exact lanes"), types.float64
+KINDS = (LANES, EXACT)
 
 
 @register_model(LanesType)
@@ -38,19 +48,24 @@ def _spread(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), mask)
 
 
+@lower_cast(REAL, LanesType)
+def _cast(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    return _spread(builder, value)
+
+
 def _teach(operation: Any, name: str) -> None:
-    pairs = ((LANES, LANES), (LANES, REAL), (REAL, LANES))
+    signatures = tuple(signature(x, *pair) for x in KINDS for pair in ((x, x), (x, REAL), (REAL, x)))
 
     @infer_global(operation)
     class Lanes(ConcreteTemplate):
-        cases = tuple(signature(LANES, *pair) for pair in pairs)
+        cases = signatures
 
     def lower(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         a, b = (_spread(builder, value) for value in values)
-        return getattr(builder, name)(a, b, flags=FLAGS)
+        return getattr(builder, name)(a, b, flags=sig.return_type.flags)
 
-    for pair in pairs:
-        lower_builtin(operation, *pair)(lower)
+    for each in signatures:
+        lower_builtin(operation, *each.args)(lower)
 
 
 _teach(operator.add, "fadd")
@@ -61,10 +76,11 @@ _teach(operator.truediv, "fdiv")
 
 @infer_global(operator.neg)
 class _Negative(ConcreteTemplate):
-    cases = (signature(LANES, LANES),)
+    cases = tuple(signature(x, x) for x in KINDS)
 
 
 @lower_builtin(operator.neg, LANES)
+@lower_builtin(operator.neg, EXACT)
 def _negate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     return builder.fneg(values[0])
 
@@ -76,12 +92,42 @@ def _place(context: Any, builder: Any, kind: Any, table: Any, row: Any) -> Any:
     return builder.bitcast(builder.gep(data, [start]), VECTOR.as_pointer())
 
 
+def _load(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    return builder.load(_place(context, builder, sig.args[0], *values), align=8)
+
+
 @intrinsic
 def load(typing_context: Any, table: Any, row: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        return builder.load(_place(context, builder, sig.args[0], *values), align=8)
+    return LANES(table, types.int64), _load
 
-    return LANES(table, types.int64), codegen
+
+@intrinsic
+def at(typing_context: Any, table: Any, k: Any) -> Any:
+    def number(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        return context.get_function(operator.getitem, sig)(builder, values)
+
+    return (REAL(table, types.int64), number) if table.ndim == 1 else (EXACT(table, types.int64), _load)
+
+
+@intrinsic
+def cos_sin(typing_context: Any, angle: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        found = [_each(context, builder, f, angle, values[0]) for f in (math.cos, math.sin)]
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return types.UniTuple(angle, 2)(angle), codegen
+
+
+def _each(context: Any, builder: Any, f: Any, kind: Any, x: Any) -> Any:
+    """f(x) of a float, or lane by lane."""
+    call = context.get_function(f, REAL(REAL))
+    if kind == REAL:
+        return call(builder, [x])
+    found = ir.Constant(VECTOR, ir.Undefined)
+    for s in range(WIDTH):
+        place = ir.Constant(ir.IntType(32), s)
+        found = builder.insert_element(found, call(builder, [builder.extract_element(x, place)]), place)
+    return found
 
 
 @intrinsic
@@ -90,7 +136,7 @@ def store(typing_context: Any, table: Any, row: Any, x: Any) -> Any:
         builder.store(values[2], _place(context, builder, sig.args[0], values[0], values[1]), align=8)
         return context.get_dummy_value()
 
-    return types.void(table, types.int64, LANES), codegen
+    return types.void(table, types.int64, EXACT if x == REAL else x), codegen
 
 
 @intrinsic
@@ -108,4 +154,21 @@ def is_positive(typing_context: Any, x: Any) -> Any:
         mask = ir.IntType(WIDTH)
         return builder.icmp_unsigned("==", builder.bitcast(signs, mask), ir.Constant(mask, 2**WIDTH - 1))
 
-    return types.boolean(LANES), codegen
+    return types.boolean(x), codegen
+
+
+@intrinsic
+def larger(typing_context: Any, x: Any, y: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", values[0], values[1]), *values)
+
+    return x(x, x), codegen
+
+
+@intrinsic
+def magnitude(typing_context: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{WIDTH}f64"), values)
+
+    return x(x), codegen

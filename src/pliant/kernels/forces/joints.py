@@ -10,6 +10,29 @@ from pliant.system.tables import JointKind, Power
 AT_PI = 1e-9  # of w, the cosine of half the rotation: an attitude given as pi is so near to it by rounding
 
 
+# --- one velocity: of numbers, or of lanes ----------------------------------------------------------------------------
+
+
+@kernel
+def elastic_force(dof, deflection):
+    return -dof.stiffness * (deflection - dof.rest)
+
+
+@kernel
+def add_damper(dof, rate, force, power):
+    """Force on a velocity and power of all dampers, with its own."""
+    return force - dof.damping * rate, power - dof.damping * rate * rate
+
+
+@kernel
+def add_motor(torque, rate, force, power):
+    """Force on a velocity and power of all motors, with its own."""
+    return force + torque, power + torque * rate
+
+
+# --- all velocities -------------------------------------------------------------------------------------------------
+
+
 @kernel
 def motor_force(system, work, j):
     """Motor torque on the joint side: gear times (signal + held command)."""
@@ -51,7 +74,7 @@ def joint_deflection_rate(system, v, j):
 def spring_force(system, q, j):
     """Spring of a velocity that is the rate of a coordinate."""
     dof = system.dofs[j]
-    return -dof.stiffness * (joint_deflection(system, q, j) - dof.rest) if dof.q >= 0 else 0.0
+    return elastic_force(dof, joint_deflection(system, q, j)) if dof.q >= 0 else 0.0
 
 
 @kernel
@@ -163,12 +186,10 @@ def gather_joint_forces(system, work, q, v):
             force += spring_force(system, q, j)
         if dof.damping != 0.0:
             rate = joint_deflection_rate(system, v, j)
-            force -= dof.damping * rate
-            damper_power -= dof.damping * rate * rate
+            force, damper_power = add_damper(dof, rate, force, damper_power)
         if dof.motor >= 0 or dof.input >= 0:
             torque = motor_force(system, work, j)
-            force += torque
-            motor_power += torque * joint_deflection_rate(system, v, j)
+            force, motor_power = add_motor(torque, joint_deflection_rate(system, v, j), force, motor_power)
         if dof.motion >= 0:
             work.dofs[j].motion_vdot = work.signals[dof.motion].sddot
         add_joint_force(system, work, j, force)

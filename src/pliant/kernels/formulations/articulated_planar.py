@@ -7,23 +7,94 @@ Numbers in brackets: docs/equations.md, section Articulated bodies."""
 from pliant.kernels._jit import kernel
 from pliant.kernels.formulations.articulated_contacts import put_contact_masses
 from pliant.kernels.formulations.articulated_joints import eliminate_rotor
-from pliant.kernels.kinematics.planar import planar_column
+from pliant.kernels.kinematics.planar import add_along, planar_column, rotate, rotate_back, shift_acceleration
 from pliant.kernels.pivot import invert_pivot
+
+# --- one body: of numbers, or of lanes (articulated_lanes.py) ---------------------------------------------------------
 
 
 @kernel
-def times(I, sx, sy, sw):
+def times(I, s):
     """I s"""
     xx, xy, yy, bx, by, C = I
+    sx, sy, sw = s
     return xx * sx + xy * sy + bx * sw, xy * sx + yy * sy + by * sw, bx * sx + by * sy + C * sw
 
 
 @kernel
-def body_inertia(body, x):
-    """(A1): I and p of a body alone."""
-    m, cx, cy, w2 = body.mass, body.c[0], body.c[1], x.w[2] * x.w[2]
+def body_inertia(body, w, f):
+    """(A1): I and p of a body alone that rotates with w; f: the wrench on it."""
+    m, cx, cy, w2 = body.mass, body.c[0], body.c[1], w * w
     I = (m, 0.0, m, -cy, cx, body.J[5])
-    return I, (-w2 * cx - x.f[0], -w2 * cy - x.f[1], -x.n[2])
+    return I, (-w2 * cx - f[0], -w2 * cy - f[1], -f[2])
+
+
+@kernel
+def with_bias(I, p, z):
+    """(A3): p + I z"""
+    Iz = times(I, z)
+    return p[0] + Iz[0], p[1] + Iz[1], p[2] + Iz[2]
+
+
+@kernel
+def pivot_of(I, s, armature):
+    """(A4): U = I s, and s^T U + armature."""
+    U = times(I, s)
+    return U, s[0] * U[0] + s[1] * U[1] + s[2] * U[2] + armature
+
+
+@kernel
+def remaining_force(s, p, tau):
+    """(A4): tau - s^T p"""
+    return tau - s[0] * p[0] - s[1] * p[1] - s[2] * p[2]
+
+
+@kernel
+def eliminate(I, p, U, d, t):
+    """(A5): I and p without the velocity of U, 1 / pivot and remaining force."""
+    Ux, Uy, Uw = U
+    Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
+    xx, xy, yy, bx, by, C = I
+    I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
+    return I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
+
+
+@kernel
+def rotate_and_shift(c, s, o, I, p):
+    """(A7): into parent axes, then to the parent's origin: k = e_z x o, b' = b + A k, C' = C + 2 k.b + k.A k."""
+    xx, xy, yy, bx, by, C = I
+    cc, cs, ss = c * c, c * s, s * s
+    mixed = 2.0 * cs * xy
+    xx, yy, xy = cc * xx - mixed + ss * yy, ss * xx + mixed + cc * yy, cs * (xx - yy) + (cc - ss) * xy
+    bx, by = rotate(c, s, bx, by)
+    px, py = rotate(c, s, p[0], p[1])
+    ox, oy = o
+    Akx, Aky = xy * ox - xx * oy, yy * ox - xy * oy
+    C = C + (ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx))
+    return (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, p[2] + ox * py - oy * px)
+
+
+@kernel
+def add_inertia(I, p, shifted):
+    """(A7): of the parent and of what rotate_and_shift says of its child."""
+    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = shifted
+    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
+    return I, (p[0] + px, p[1] + py, p[2] + n)
+
+
+@kernel
+def solve_velocity(d, t, U, a):
+    """(A9): acceleration along one velocity."""
+    return d * (t - U[0] * a[0] - U[1] * a[1] - U[2] * a[2])
+
+
+# --- all bodies -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def wrench(x):
+    """Of gathered forces on a body."""
+    return x.f[0], x.f[1], x.n[2]
 
 
 @kernel
@@ -43,53 +114,32 @@ def put_articulated_inertia(scratch, I, p):
 @kernel
 def eliminate_velocity(work, body, x, scratch, k, I, p):
     """(A4, A5): one velocity of a joint."""
-    dof = work.dofs[body.v + k]
-    sx, sy, sw = planar_column(body, x, k)
-    Ux, Uy, Uw = times(I, sx, sy, sw)
-    is_ok, d = invert_pivot(dof, sx * Ux + sy * Uy + sw * Uw + dof.armature)
-    t = dof.tau - sx * p[0] - sy * p[1] - sw * p[2]
-    scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2] = Ux, Uy, Uw
+    dof, s = work.dofs[body.v + k], planar_column(body, x, k)
+    U, pivot = pivot_of(I, s, dof.armature)
+    is_ok, d = invert_pivot(dof, pivot)
+    t = remaining_force(s, p, dof.tau)
+    scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2] = U
     scratch.inverse_pivot[k], scratch.t[k] = d, t
-    Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
-    xx, xy, yy, bx, by, C = I
-    I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
-    return is_ok, I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
-
-
-@kernel
-def rotate_and_shift(x, I, p):
-    """(A7): into parent axes, then to the parent's origin: k = e_z x o, b' = b + A k, C' = C + 2 k.b + k.A k."""
-    c, s = x.R[0], x.R[3]
-    xx, xy, yy, bx, by, C = I
-    cc, cs, ss = c * c, c * s, s * s
-    mixed = 2.0 * cs * xy
-    xx, yy, xy = cc * xx - mixed + ss * yy, ss * xx + mixed + cc * yy, cs * (xx - yy) + (cc - ss) * xy
-    bx, by = c * bx - s * by, s * bx + c * by
-    px, py = c * p[0] - s * p[1], s * p[0] + c * p[1]
-    ox, oy = x.o[0], x.o[1]
-    Akx, Aky = xy * ox - xx * oy, yy * ox - xy * oy
-    C += ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx)
-    return (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, p[2] + ox * py - oy * px)
+    I, p = eliminate(I, p, U, d, t)
+    return is_ok, I, p
 
 
 @kernel
 def add_to_parent(body, x, parent, y, I, p):
     """(A7): to the parent, whose rows are parent and y. The child that is met first adds to its own inertia."""
-    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = rotate_and_shift(x, I, p)
-    I, p = body_inertia(parent, y) if body.is_last_child else articulated_inertia(y.articulated)
-    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
-    put_articulated_inertia(y.articulated, I, (p[0] + px, p[1] + py, p[2] + n))
+    shifted = rotate_and_shift(x.R[0], x.R[3], (x.o[0], x.o[1]), I, p)
+    I, p = body_inertia(parent, y.w[2], wrench(y)) if body.is_last_child else articulated_inertia(y.articulated)
+    I, p = add_inertia(I, p, shifted)
+    put_articulated_inertia(y.articulated, I, p)
 
 
 @kernel
 def prescribed_acceleration(work, body, x):
     """Of a joint; zero where the motion is free."""
-    ax, ay, al = 0.0, 0.0, 0.0
+    a = (0.0, 0.0, 0.0)
     for k in range(body.n_v):
-        sx, sy, sw = planar_column(body, x, k)
-        u = work.dofs[body.v + k].motion_vdot
-        ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
-    return ax, ay, al
+        a = add_along(a, work.dofs[body.v + k].motion_vdot, planar_column(body, x, k))
+    return a
 
 
 @kernel
@@ -112,7 +162,7 @@ def sweep_inward(system, work):
                 return False
             continue
         zx, zy, zw = x.zv[0], x.zv[1], 0.0
-        I, p = body_inertia(body, x) if body.is_leaf else articulated_inertia(scratch)
+        I, p = body_inertia(body, x.w[2], wrench(x)) if body.is_leaf else articulated_inertia(scratch)
         if has_masses:
             I = with_contact_masses(work.contact_inertia[i], I)
         if body.is_prescribed:
@@ -120,9 +170,7 @@ def sweep_inward(system, work):
                 put_articulated_inertia(scratch, I, p)
             ax, ay, al = prescribed_acceleration(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al
-        # (A3)
-        Iz = times(I, zx, zy, zw)
-        p = (p[0] + Iz[0], p[1] + Iz[1], p[2] + Iz[2])
+        p = with_bias(I, p, (zx, zy, zw))
         for k in range(body.n_v):
             is_ok, I, p = eliminate_velocity(work, body, x, scratch, k, I, p)
             if not is_ok:
@@ -141,25 +189,22 @@ def sweep_outward(system, work, vdot):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
         # (A8)
-        c, s = x.R[0], x.R[3]
-        px, py, al = -g[0], -g[1], 0.0
+        ax, ay, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
-            parent = moving[body.parent]
-            al = parent.al[2]
-            px, py = parent.a[0] - al * x.o[1], parent.a[1] + al * x.o[0]
-        ax, ay = c * px + s * py, c * py - s * px
+            y = moving[body.parent]
+            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
+        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
+        a = (ax, ay, al)
         for k in range(body.n_v - 1, -1, -1):
-            # (A9)
-            Ux, Uy, Uw = scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2]
-            u = scratch.inverse_pivot[k] * (scratch.t[k] - Ux * ax - Uy * ay - Uw * al)
+            U = (scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2])
+            u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], U, a)
             vdot[body.v + k] = u
-            sx, sy, sw = planar_column(body, x, k)
-            ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
+            a = add_along(a, u, planar_column(body, x, k))
         if body.is_prescribed:
             dx, dy, dw = prescribed_acceleration(work, body, x)
-            ax, ay, al = ax + dx, ay + dy, al + dw
+            a = (a[0] + dx, a[1] + dy, a[2] + dw)
         # (A11)
-        x.a[0], x.a[1], x.al[2] = ax + x.zv[0], ay + x.zv[1], al
+        x.a[0], x.a[1], x.al[2] = a[0] + x.zv[0], a[1] + x.zv[1], a[2]
 
 
 @kernel
@@ -169,7 +214,7 @@ def put_constraint_forces(system, work, vdot):
         body, x = system.bodies[i], work.bodies[i]
         if body.is_prescribed:
             I, p = articulated_inertia(x.articulated)
-            f = times(I, x.a[0], x.a[1], x.al[2])
+            f = times(I, (x.a[0], x.a[1], x.al[2]))
             for k in range(body.n_v):
                 dof = work.dofs[body.v + k]
                 if dof.is_prescribed:

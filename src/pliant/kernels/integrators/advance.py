@@ -70,17 +70,43 @@ def wanted_step(stepping, max_angular_speed):
 
 
 @routine
-def accept(work, memory, h, stop):
+def begin_step(stepping, work, memory):
+    """The first trial step, into stepping.h_made; returns the step wanted."""
+    wanted = wanted_step(stepping, work.run[0].max_angular_speed)
+    trial = step_past_dead_point(stepping, work.dead_point[0].t_expected, wanted)
+    stepping.h_made = step_to(stepping, trial, next_stop(stepping, memory.boundaries, memory.samples))
+    return wanted
+
+
+@routine
+def judge_step(stepping, h, wanted, n_events):
+    """The next step, from the one that was found; OK, or why there is none."""
+    control(stepping, h, wanted)
+    # every call raises t or this
+    stepping.n_stagnant = stepping.n_stagnant + 1 if h <= min_step(stepping) else 0
+    if stepping.n_stagnant > max(MAX_STAGNANT_STEPS, 4 * n_events):
+        return EVENT_NOT_LOCATED if stepping.target >= 0 else STEP_TOO_SMALL
+    return OK
+
+
+@routine
+def pass_time(stepping, memory, h):
+    stop = next_stop(stepping, memory.boundaries, memory.samples)
+    stepping.t = stop if h == stop - stepping.t else stepping.t + h
+    stepping.n_steps += 1
+    if stepping.watches > 0:
+        count_stiff_steps(stepping)
+
+
+@routine
+def accept(work, memory, h):
     """t and y go on by the step just made, which is recorded."""
     stepping = memory.stepping[0]
     if stepping.wants_dense == 1:
         record_piece(stepping, h, memory.dense, memory.piece_times, memory.piece_terms)
-    stepping.t = stop if h == stop - stepping.t else stepping.t + h
-    stepping.n_steps += 1
+    pass_time(stepping, memory, h)
     copy(memory.y_new, memory.y)
     copy(memory.f_new, memory.f)
-    if stepping.watches > 0:
-        count_stiff_steps(stepping)
     record_row(stepping, memory.y, work.inputs, memory.rows)
 
 
@@ -88,22 +114,17 @@ def accept(work, memory, h, stop):
 def one_step(system, work, memory):
     """One accepted step with the event that may end it."""
     stepping = memory.stepping[0]
-    stop = next_stop(stepping, memory.boundaries, memory.samples)
-    wanted = wanted_step(stepping, work.run[0].max_angular_speed)
-    trial = step_past_dead_point(stepping, work.dead_point[0].t_expected, wanted)
-    stepping.h_made = step_to(stepping, trial, stop)
+    wanted = begin_step(stepping, work, memory)
     n_rejected = stepping.n_rejected
     status = find_step(system, work, memory)
     if status != OK:
         return failure(system, work, memory, status)
     h = stepping.h_made
-    control(stepping, h, wanted if n_rejected == stepping.n_rejected else h)
-    # every call raises t or this
-    stepping.n_stagnant = stepping.n_stagnant + 1 if h <= min_step(stepping) else 0
-    if stepping.n_stagnant > max(MAX_STAGNANT_STEPS, 4 * memory.fired.shape[0]):
-        return EVENT_NOT_LOCATED if stepping.target >= 0 else STEP_TOO_SMALL
+    status = judge_step(stepping, h, wanted if n_rejected == stepping.n_rejected else h, memory.fired.shape[0])
+    if status != OK:
+        return status
     if h > 0.0:
-        accept(work, memory, h, stop)
+        accept(work, memory, h)
         if has_stalled(stepping):
             return STEP_TOO_SMALL
         if has_grown(system, work, memory):
@@ -142,9 +163,8 @@ def sample_controllers(system, work, memory):
 
 
 @routine
-def reason_to_return(memory, last_step):
+def reason_to_return(stepping, memory, last_step):
     """What is due for Python before the next step; OK: nothing."""
-    stepping = memory.stepping[0]
     if stepping.has_begun == 1 and stepping.t >= stepping.t_end:
         return DONE
     while stepping.boundary < memory.boundaries.shape[0] and memory.boundaries[stepping.boundary] <= stepping.t:
@@ -179,7 +199,7 @@ def advance(system, work, memory):
     while True:
         if stepping.t_control <= stepping.t + SAME_INSTANT and stepping.t < stepping.t_end:
             sample_controllers(system, work, memory)
-        status = reason_to_return(memory, last_step)
+        status = reason_to_return(stepping, memory, last_step)
         if status == OK and stepping.made_jump == 1:
             status = restart(system, work, memory)
         if status != OK:

@@ -50,6 +50,13 @@ def stage_point(A, stages, y, row, h, out):
 
 
 @kernel
+def combined_error(error, other):
+    """II.10 (10.17), by component, of the fifth-order estimate and the weighted third-order one of DOP853."""
+    # hypot: the squares of a tiny error would underflow
+    return error * (error / math.hypot(error, other)) if error > 0.0 else error
+
+
+@kernel
 def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
     """Largest component of the error estimate over its tolerance, II.4; two are combined as in DOP853."""
     n_estimates, n_all = E.shape
@@ -58,11 +65,8 @@ def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
     norm = 0.0
     for i in range(y.shape[0]):
         error = abs(h * scratch[1, i])
-        if n_estimates == 2 and error > 0.0:
-            # II.10 (10.17), by component
-            other = THIRD_ORDER_WEIGHT * h * scratch[2, i]
-            # hypot: the squares of a tiny error would underflow
-            error *= error / math.hypot(error, other)
+        if n_estimates == 2:
+            error = combined_error(error, THIRD_ORDER_WEIGHT * h * scratch[2, i])
         if error != 0.0:
             error /= atol[i] + rtol * max(abs(y[i]), abs(y_new[i]))
         norm = larger_or_nan(norm, error)
@@ -72,15 +76,20 @@ def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
 
 
 @kernel
+def largest_eigenvalue(rise, run):
+    """About, from |f - g|^2 and |y - x|^2 (Hairer and Wanner II, IV.2)."""
+    return math.sqrt(rise / run) if run > 0.0 else 0.0
+
+
+@kernel
 def steepness(atol, f, g, y, x):
-    """|f - g| / |y - x| of two states x, y at one time with their derivatives: about the largest eigenvalue (Hairer and
-    Wanner II, IV.2). Work terms do not count."""
+    """|f - g| / |y - x| of two states x, y at one time with their derivatives. Work terms do not count."""
     rise, run = 0.0, 0.0
     for i in range(y.shape[0]):
         if atol[i] < math.inf:
-            rise += (f[i] - g[i]) ** 2
-            run += (y[i] - x[i]) ** 2
-    return math.sqrt(rise / run) if run > 0.0 else 0.0
+            rise += (f[i] - g[i]) * (f[i] - g[i])
+            run += (y[i] - x[i]) * (y[i] - x[i])
+    return largest_eigenvalue(rise, run)
 
 
 @kernel

@@ -2,10 +2,80 @@
 
 new_work has put the constant entries (zeros, the z row and column of R, the z offsets of o and p_WB) in place."""
 
-import math
-
 from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.lanes import at, cos_sin
 from pliant.system.tables import JointKind
+
+# --- one body: of numbers, or of lanes ------------------------------------------------------------------------------
+
+
+@kernel
+def rotate(c, s, x, y):
+    """R (x, y)"""
+    return c * x - s * y, s * x + c * y
+
+
+@kernel
+def rotate_back(c, s, x, y):
+    """R^T (x, y)"""
+    return c * x + s * y, c * y - s * x
+
+
+@kernel
+def shift_rotated(px, py, c, s, x, y):
+    """p + R (x, y)"""
+    return px + c * x - s * y, py + s * x + c * y
+
+
+@kernel
+def cross_planar(body, q, v):
+    """Across a joint: attitude (c, s) and place of the body in its parent, velocity across the joint in axes of the
+    parent, angular velocity, (cos, sin) of the angle of a planar joint."""
+    k, j = body.q, body.v
+    c, s = body.R_PJ[0], body.R_PJ[3]
+    px, py = body.p_PJ[0], body.p_PJ[1]
+    ux, uy, wJ = 0.0, 0.0, 0.0
+    cq, sq = 1.0, 0.0
+    if body.kind == JointKind.REVOLUTE:
+        cq, sq = cos_sin(body.axis[2] * at(q, k))
+        c, s = rotate(c, s, cq, sq)
+        wJ = body.axis[2] * at(v, j)
+    elif body.kind == JointKind.PRISMATIC:
+        ax, ay = rotate(c, s, body.axis[0], body.axis[1])
+        px, py = px + at(q, k) * ax, py + at(q, k) * ay
+        ux, uy = at(v, j) * ax, at(v, j) * ay
+    elif body.kind == JointKind.PLANAR:
+        px, py = shift_rotated(px, py, c, s, at(q, k), at(q, k + 1))
+        ux, uy = rotate(c, s, at(v, j), at(v, j + 1))
+        cq, sq = cos_sin(at(q, k + 2))
+        c, s = rotate(c, s, cq, sq)
+        wJ = at(v, j + 2)
+    return (c, s), (px, py), (ux, uy, wJ), (cq, sq)
+
+
+@kernel
+def carry_planar(o, u, of_parent):
+    """Velocity of a body that its parent carries, (vx, vy, w), and (K3), both in axes of the parent."""
+    (px, py), (ux, uy, wJ), (vx, vy, w) = o, u, of_parent
+    # (K3) in parent axes: w x (w x o) + 2 w x v_J; w_J x v_J cancels against S' u
+    zx, zy = -w * w * px - 2.0 * w * uy, -w * w * py + 2.0 * w * ux
+    return (ux + vx - w * py, uy + vy + w * px, wJ + w), (zx, zy)
+
+
+@kernel
+def shift_acceleration(o, a):
+    """Acceleration (ax, ay, al) at o of what accelerates with a at its origin, without the part of its speed."""
+    ax, ay, al = a
+    return ax - al * o[1], ay + al * o[0], al
+
+
+@kernel
+def add_along(a, u, column):
+    """a + u s"""
+    return a[0] + u * column[0], a[1] + u * column[1], a[2] + u * column[2]
+
+
+# --- all bodies -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -14,39 +84,19 @@ def move_planar(system, work, q, v):
     bodies = system.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], work.bodies[i]
-        k, j = body.q, body.v
-        c, s = body.R_PJ[0], body.R_PJ[3]
-        px, py = body.p_PJ[0], body.p_PJ[1]
-        # velocity across the joint in axes of the parent, and angular velocity
-        ux, uy, wJ = 0.0, 0.0, 0.0
-        if body.kind == JointKind.REVOLUTE:
-            angle = body.axis[2] * q[k]
-            cq, sq = math.cos(angle), math.sin(angle)
-            c, s = c * cq - s * sq, s * cq + c * sq
-            wJ = body.axis[2] * v[j]
-        elif body.kind == JointKind.PRISMATIC:
-            ax, ay = c * body.axis[0] - s * body.axis[1], s * body.axis[0] + c * body.axis[1]
-            px, py = px + q[k] * ax, py + q[k] * ay
-            ux, uy = v[j] * ax, v[j] * ay
-        elif body.kind == JointKind.PLANAR:
-            px, py = px + c * q[k] - s * q[k + 1], py + s * q[k] + c * q[k + 1]
-            ux, uy = c * v[j] - s * v[j + 1], s * v[j] + c * v[j + 1]
-            cq, sq = math.cos(q[k + 2]), math.sin(q[k + 2])
-            put_planar_subspace(x, cq, sq)
-            c, s = c * cq - s * sq, s * cq + c * sq
-            wJ = v[j + 2]
-        vx, vy, w, zx, zy = ux, uy, wJ, 0.0, 0.0
+        (c, s), o, u, turn = cross_planar(body, q, v)
+        if body.kind == JointKind.PLANAR:
+            put_planar_subspace(x, turn[0], turn[1])
+        (vx, vy, w), (zx, zy) = u, (0.0, 0.0)
         if body.parent >= 0:
             parent = work.bodies[body.parent]
-            w_P = parent.w[2]
-            vx, vy, w = vx + parent.v[0] - w_P * py, vy + parent.v[1] + w_P * px, w + w_P
-            # (K3) in parent axes: w x (w x o) + 2 w x v_J; w_J x v_J cancels against S' u
-            zx, zy = -w_P * w_P * px - 2.0 * w_P * uy, -w_P * w_P * py + 2.0 * w_P * ux
+            (vx, vy, w), (zx, zy) = carry_planar(o, u, (parent.v[0], parent.v[1], parent.w[2]))
         x.R[0], x.R[1], x.R[3], x.R[4] = c, -s, s, c
-        x.o[0], x.o[1] = px, py
-        x.v[0], x.v[1], x.w[2] = c * vx + s * vy, c * vy - s * vx, w
-        x.v_J[0], x.v_J[1], x.w_J[2] = c * ux + s * uy, c * uy - s * ux, wJ
-        x.zv[0], x.zv[1] = c * zx + s * zy, c * zy - s * zx
+        x.o[0], x.o[1] = o
+        x.v[0], x.v[1] = rotate_back(c, s, vx, vy)
+        x.v_J[0], x.v_J[1] = rotate_back(c, s, u[0], u[1])
+        x.zv[0], x.zv[1] = rotate_back(c, s, zx, zy)
+        x.w[2], x.w_J[2] = w, u[2]
 
 
 @kernel
@@ -74,16 +124,13 @@ def accelerate_planar(system, work, vdot):
         ax, ay, al = -g[0], -g[1], 0.0
         if body.parent >= 0:
             y = work.bodies[body.parent]
-            al = y.al[2]
-            ax, ay = y.a[0] - al * x.o[1], y.a[1] + al * x.o[0]
-        c, s = x.R[0], x.R[3]
-        ax, ay = c * ax + s * ay, c * ay - s * ax
+            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
+        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
+        a = (ax, ay, al)
         for k in range(body.n_v):
-            sx, sy, sw = planar_column(body, x, k)
-            u = vdot[body.v + k]
-            ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
+            a = add_along(a, vdot[body.v + k], planar_column(body, x, k))
         # gravity may point out of the plane
-        x.a[0], x.a[1], x.a[2], x.al[2] = ax + x.zv[0], ay + x.zv[1], -g[2], al
+        x.a[0], x.a[1], x.a[2], x.al[2] = a[0] + x.zv[0], a[1] + x.zv[1], -g[2], a[2]
 
 
 @kernel
@@ -95,7 +142,7 @@ def place_planar(system, work):
         if parent >= 0:
             y = work.bodies[parent]
             cp, sp = y.R_WB[0], y.R_WB[3]
-            c, s = cp * c - sp * s, sp * c + cp * s
-            px, py = y.p_WB[0] + cp * px - sp * py, y.p_WB[1] + sp * px + cp * py
+            c, s = rotate(cp, sp, c, s)
+            px, py = shift_rotated(y.p_WB[0], y.p_WB[1], cp, sp, px, py)
         x.R_WB[0], x.R_WB[1], x.R_WB[3], x.R_WB[4] = c, -s, s, c
         x.p_WB[0], x.p_WB[1] = px, py
