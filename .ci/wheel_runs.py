@@ -52,8 +52,9 @@ vdot, scratch = np.empty((20, n_v)), spherical_batch.new_scratch(len(handle.syst
 _jit.entry(spherical_batch.spherical_batch)(handle.refs[0], q, v, tau, vdot, scratch)
 show("batch", "spherical", vdot)
 # eight runs at once
-arm = ZOO["double_pendulum"]
-runs = pliant.simulate_many(arm, HORIZON, q0=arm.q0 + random.normal(size=(20, 2)), rtol=1e-6)
-show("lanes", "planar", np.concatenate([runs.q.ravel(), runs.v.ravel()]))
+for arm in (ZOO["double_pendulum"], ZOO["pendulum"]):  # in the plane, in space
+    q = arm.q0 + random.normal(size=(20, len(arm.q0)))
+    runs = pliant.simulate_many(arm, HORIZON, q0=q, rtol=1e-6)
+    show("lanes", arm.name, np.concatenate([runs.q.ravel(), runs.v.ravel()]))
 if not _jit.COMPILES and "numba" in sys.modules:
     sys.exit("numba was imported, though ready kernels serve")

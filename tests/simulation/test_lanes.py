@@ -13,23 +13,24 @@ from calls_by_address import through
 from pliant import Constant, Crossing, Friction, Joint, Limit, Model, Sine, Step
 from pliant.kernels import _jit, dynamics
 from pliant.kernels.algebra.lanes import WIDTH
-from pliant.kernels.formulations import articulated_lanes
+from pliant.kernels.formulations import articulated_lanes, articulated_spatial_lanes
 from pliant.simulation import prepared_run
 from pliant.simulation.prepared_run import PreparedRun
 from pliant.system.status import Status
 from pliant.system.work import room_for_lanes
 from pliant_benchmarks import models as bench_models
-from random_models import planar_model
+from random_models import planar_model, random_model
 from zoo import ZOO
 
 CHAIN = bench_models.pliant_model(bench_models.chain(3))
 NAMES = ("t", "q", "v", "steps", "status", "reasons")
 
 
-def tree(seed: int, n: int = 5) -> Model:
-    """A random tree in x-y with springs, dampers and motors in its joints; no prescribed motion, no loads."""
+def tree(seed: int, n: int = 5, in_space: bool = False) -> Model:
+    """A random tree with springs, dampers and motors in its joints; no prescribed motion, no loads."""
     rng = np.random.default_rng(seed)
-    flat = planar_model(rng, n)
+    kinds = ("revolute", "revolute", "prismatic", "fixed")
+    bare = random_model(rng, n, kinds=kinds, root="revolute") if in_space else planar_model(rng, n)
 
     def changed(joint: Joint) -> Joint:
         if joint.kind not in ("revolute", "prismatic"):
@@ -38,7 +39,7 @@ def tree(seed: int, n: int = 5) -> Model:
         given = {"damping": 0.4 * float(rng.integers(2)), "stiffness": 5.0 * float(rng.integers(2)), "gear": 1.7}
         return replace(joint, motion=None, motor=motor, **given)
 
-    return replace(flat, joints=tuple(changed(joint) for joint in flat.joints), loads=())
+    return replace(bare, joints=tuple(changed(joint) for joint in bare.joints), loads=())
 
 
 def starts_of(model, runs, seed=0):
@@ -68,18 +69,20 @@ def in_both_ways(monkeypatch, model, duration, Q, V, **options):
 # --- one evaluation ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("in_space", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_every_lane_of_the_right_hand_side_has_the_bits_of_one_state_alone(seed):
-    model = tree(seed, n=2 + seed % 6)
+def test_every_lane_of_the_right_hand_side_has_the_bits_of_one_state_alone(seed, in_space):
+    model = tree(seed, 2 + seed % 6, in_space)
+    module = articulated_spatial_lanes if in_space else articulated_lanes
     handle = PreparedRun(model, 1.0).handle
     derivative = partial(_jit.entry(through), *handle.refs, _jit.address(dynamics.derivative))
     world = handle.system.world[0]
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(len(model.q0) + len(model.v0) + int(world.n_z), WIDTH))
     t, ydot = rng.uniform(0.0, 2.0, WIDTH), np.empty_like(y)
-    room = room_for_lanes(articulated_lanes.n_rows(len(handle.system.bodies), int(world.n_v), int(world.n_acting)))
+    room = room_for_lanes(module.n_rows(handle.system))
     room[0] = -np.inf
-    assert _jit.entry(articulated_lanes.derivatives)(*handle.refs, t, y, ydot, room) == Status.OK
+    assert _jit.entry(module.derivatives)(*handle.refs, t, y, ydot, room) == Status.OK
     assert (room[0] < 0.0).all()
     for s in range(WIDTH):
         alone = np.empty(len(y))
@@ -91,9 +94,11 @@ def test_every_lane_of_the_right_hand_side_has_the_bits_of_one_state_alone(seed)
 
 
 @pytest.mark.parametrize("integrator", ["auto", "dop853", "dopri5", "rkf45"])
+@pytest.mark.parametrize("in_space", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_runs_of_random_trees_have_the_bits_of_simulate(seed, integrator):
-    model = tree(seed, n=3 + seed)
+def test_runs_of_random_trees_have_the_bits_of_simulate(seed, in_space, integrator):
+    model = tree(seed, 3 + seed, in_space)
+    assert bool(PreparedRun(model, 0.4).handle.system.world[0].uses_planar) != in_space
     Q, V = starts_of(model, 11, seed)
     options = {"integrator": integrator, "rtol": 10.0 ** -(4 + seed), "max_step": ["off", 0.1][seed % 2]}
     assert PreparedRun(model, 0.4, **options).goes_in_lanes

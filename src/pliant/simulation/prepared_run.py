@@ -22,10 +22,11 @@ from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.run import advance_to_end
 from pliant.system.memory import STEPPING, Memory
 from pliant.system.status import Status
-from pliant.system.tables import rows
+from pliant.system.tables import JointKind, rows
 from pliant.system.work import WIDTH
 
 Array = NDArray[np.float64]
+SIMPLE_KINDS = (JointKind.FIXED, JointKind.REVOLUTE, JointKind.PRISMATIC)  # of joints in space that lanes know
 MIN_IN_LANES = WIDTH // 2  # runs: eight lanes take the time of about three runs one after the other, full or not
 
 
@@ -40,13 +41,15 @@ class Ends(NamedTuple):
 
 
 def goes_in_lanes(handle: Prepared, integrator: Integrator, memory: Memory) -> bool:
-    """Whether runs of a sweep advance eight at once: trees of rigid bodies in the x-y plane, by articulated bodies,
-    under gravity, springs, dampers and motors of their joints; explicit Runge-Kutta steps with error control; nothing
-    that ends a step (events, kinks of signals, controllers)."""
+    """Whether runs of a sweep advance eight at once: trees of rigid bodies, in the x-y plane or on revolute, prismatic
+    and fixed joints, by articulated bodies, under gravity, springs, dampers and motors of their joints; explicit
+    Runge-Kutta steps with error control; nothing that ends a step (events, kinks of signals, controllers)."""
     system = handle.system
+    is_simple = np.all(np.isin(system.bodies.kind, SIMPLE_KINDS)) and len(system.flexes) == 0
     tables = system.loads, system.limits, system.transmissions, system.springs, system.contacts, system.joint_frictions
     others = (*tables, system.loops, system.events, system.controllers, memory.boundaries, memory.samples)
-    is_plain = system.world[0].uses_planar and not system.world[0].has_prescribed and not any(map(len, others))
+    is_tree = (system.world[0].uses_planar or is_simple) and not system.world[0].has_prescribed
+    is_plain = is_tree and not any(map(len, others))
     is_explicit = isinstance(integrator, RungeKutta) and not memory.stepping[0].is_fixed
     return bool(is_plain and is_explicit and isinstance(handle.method, Articulated))
 
@@ -63,7 +66,7 @@ class PreparedRun:
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
         self.goes_in_lanes = goes_in_lanes(self.handle, self.options["integrator"].first, self.memory)
-        self._tables: tuple[Any, NDArray[np.int64], Array] | None = None
+        self._tables: tuple[Any, ...] | None = None
 
     def __repr__(self) -> str:
         return f"<PreparedRun of {self.handle.model.name!r}: {self.options['duration']:g} s>"
@@ -129,7 +132,6 @@ class PreparedRun:
 
         Not for models with Python controllers or loops."""
         from pliant.kernels import _jit, events, many
-        from pliant.kernels.formulations import articulated_lanes
         from pliant.kernels.integrators import advance
 
         model, n_q = self.handle.model, self._n_q
@@ -147,8 +149,9 @@ class PreparedRun:
             self._run.run.begin_again()
             refs = (*self.handle.refs, self._run.run.memory_ref, self._run.stepping0)
             if n >= MIN_IN_LANES and self.goes_in_lanes:
-                functions = _jit.address(advance.advance), _jit.address(articulated_lanes.derivatives)
-                _jit.entry(many.sweep_in_lanes)(*functions, *refs, *self._lanes(), q0, v0, stop, y, t, facts)
+                derivatives, tables = self._lanes()
+                enter = _jit.entry(many.sweep_in_lanes)
+                enter(_jit.address(advance.advance), derivatives, *refs, *tables, q0, v0, stop, y, t, facts)
             else:
                 functions = _jit.address(advance.advance), _jit.address(events.start_phase)
                 gaps = np.zeros((1, len(self.handle.system.contacts)))
@@ -167,17 +170,18 @@ class PreparedRun:
                 reasons[int(i)] = self._reason(facts[i], t[i])
         return Ends(t, y[:, :n_q], y[:, n_q:], facts[:, many.STEPS], reasons)
 
-    def _lanes(self) -> tuple[Any, NDArray[np.int64], Array]:
-        """Tables of eight runs at once, which every sweep fills anew."""
-        from pliant.kernels.formulations import articulated_lanes
+    def _lanes(self) -> tuple[int, tuple[Any, ...]]:
+        """Address of the right-hand side of eight runs at once, and their tables, which every sweep fills anew."""
+        from pliant.kernels import _jit
+        from pliant.kernels.formulations import articulated_lanes, articulated_spatial_lanes
         from pliant.kernels.integrators import lanes
 
+        is_planar = self.handle.system.world[0].uses_planar
+        module = articulated_lanes if is_planar else articulated_spatial_lanes
         if self._tables is None:
-            world, n_bodies = self.handle.system.world[0], len(self.handle.system.bodies)
-            n_rows = articulated_lanes.n_rows(n_bodies, int(world.n_v), int(world.n_acting))
-            room = lanes.new_room(self.memory, n_rows)
+            room = lanes.new_room(self.memory, module.n_rows(self.handle.system))
             self._tables = rows(WIDTH, STEPPING), np.zeros(WIDTH, np.int64), room
-        return self._tables
+        return _jit.address(module.derivatives), self._tables
 
     def _reason(self, facts: NDArray[np.int64], t: float) -> tuple[str, str]:
         """Status and reason of a run of a sweep."""

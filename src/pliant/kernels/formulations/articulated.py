@@ -42,14 +42,38 @@ from pliant.kernels.formulations.articulated_planar import solve_planar
 from pliant.kernels.kinematics.joints import ZERO, subspace_column
 from pliant.system.status import Status
 
+# --- one body: of numbers, or of lanes (articulated_spatial_lanes.py) -------------------------------------------------
+
 
 @kernel
-def body_inertia(body, x):
-    """(A1): I and p of a rigid body alone."""
-    w, c, J, m = vec(x.w), vec(body.c), sym(body.J), body.mass
+def body_inertia(body, w, f, n):
+    """(A1): I and p of a rigid body alone that rotates with w; f, n: the wrench on it."""
+    c, J, m = vec(body.c), sym(body.J), body.mass
     A = (m, 0.0, 0.0, m, 0.0, m)
     B = (0.0, c[2], -c[1], -c[2], 0.0, c[0], c[1], -c[0], 0.0)
-    return A, B, J, sub(cross(w, cross(w, c)), vec(x.f)), sub(cross(w, mul_sym(J, w)), vec(x.n))
+    return A, B, J, sub(cross(w, cross(w, c)), f), sub(cross(w, mul_sym(J, w)), n)
+
+
+@kernel
+def with_bias(A, B, C, pf, pn, zv, zw):
+    """(A3): p + I z"""
+    pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))
+    return pf, add(pn, add(mul_t(B, zv), mul_sym(C, zw)))
+
+
+@kernel
+def rotate_wrench_and_inertia(R, A, B, C, pf, pn):
+    """(A7): Ia, pa in axes of the parent."""
+    return rotate_sym(R, A), rotate_mat(R, B), rotate_sym(R, C), mul(R, pf), mul(R, pn)
+
+
+@kernel
+def carry_acceleration(R, o, a, al):
+    """(A8): of a body that is fixed to what accelerates so, at o."""
+    return mul_t(R, add(a, cross(al, o))), mul_t(R, al)
+
+
+# --- all bodies -------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -73,8 +97,7 @@ def add_to_parent(system, work, body, x, A, B, C, pf, pn):
 
     The child that is met first adds to the parent's own inertia."""
     R, o = mat(x.R), vec(x.o)
-    A, B, C = rotate_sym(R, A), rotate_mat(R, B), rotate_sym(R, C)
-    pf, pn = mul(R, pf), mul(R, pn)
+    A, B, C, pf, pn = rotate_wrench_and_inertia(R, A, B, C, pf, pn)
     if body.point >= 0:
         o = vec(x.o_E)
     B, C = shift_inertia(A, B, C, o)
@@ -86,7 +109,8 @@ def add_to_parent(system, work, body, x, A, B, C, pf, pn):
         pn = add(pn, cross(s, pf))
     parent, scratch = system.bodies[body.parent], work.bodies[body.parent].articulated
     if body.is_last_child and parent.flex < 0:
-        A0, B0, C0, f0, n0 = body_inertia(parent, work.bodies[body.parent])
+        y = work.bodies[body.parent]
+        A0, B0, C0, f0, n0 = body_inertia(parent, vec(y.w), vec(y.f), vec(y.n))
     else:
         A0, B0, C0, f0, n0 = articulated_inertia(scratch)
     put_articulated_inertia(scratch, add_sym(A0, A), add_mat(B0, B), add_sym(C0, C), add(f0, pf), add(n0, pn))
@@ -129,16 +153,14 @@ def sweep_inward(system, work, keeps_all):
             work.run[0].body = i
             return False
         if body.is_leaf and body.flex < 0:
-            A, B, C, pf, pn = body_inertia(body, x)
+            A, B, C, pf, pn = body_inertia(body, vec(x.w), vec(x.f), vec(x.n))
         else:
             A, B, C, pf, pn = articulated_inertia(scratch)
         if has_masses:
             A, B, C = with_contact_masses(work.contact_inertia[i], A, B, C)
         if (body.is_leaf or has_masses) and (keeps_all or body.is_prescribed):
             put_articulated_inertia(scratch, A, B, C, pf, pn)
-        # (A3)
-        pf = add(pf, add(mul_sym(A, zv), mul(B, zw)))
-        pn = add(pn, add(mul_t(B, zv), mul_sym(C, zw)))
+        pf, pn = with_bias(A, B, C, pf, pn, zv, zw)
         is_ok, A, B, C, pf, pn = eliminate_joint(work, body, x, scratch, A, B, C, pf, pn)
         if not is_ok:
             work.run[0].body = i
@@ -166,8 +188,7 @@ def sweep_outward(system, work, vdot):
                 # z holds the section's own bias
                 section = work.points[body.point]
                 a, al, o = sub(vec(section.a), vec(section.gv)), sub(vec(section.al), vec(section.gw)), vec(x.o_E)
-            a = mul_t(R, add(a, cross(al, o)))
-            al = mul_t(R, al)
+            a, al = carry_acceleration(R, o, a, al)
         a, al = solve_joint(body, x, x.articulated, a, al, vdot)
         if body.is_prescribed:
             a, al = add_prescribed(work, body, x, a, al)

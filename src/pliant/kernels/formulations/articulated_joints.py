@@ -24,6 +24,40 @@ ZERO_SYM = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 ZERO_MAT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+# --- one velocity: of numbers, or of lanes ----------------------------------------------------------------------------
+
+
+@kernel
+def pivot_of(sv, sw, A, B, C, armature):
+    """(A4): U = I s, and s^T U + armature."""
+    Uv = add(mul_sym(A, sv), mul(B, sw))
+    Uw = add(mul_t(B, sv), mul_sym(C, sw))
+    return Uv, Uw, dot(sv, Uv) + dot(sw, Uw) + armature
+
+
+@kernel
+def pivot_of_revolute(axis, B, C, armature):
+    """pivot_of for s = (0, axis)."""
+    Uv, Uw = mul(B, axis), mul_sym(C, axis)
+    return Uv, Uw, dot(axis, Uw) + armature
+
+
+@kernel
+def eliminate(A, B, C, pf, pn, Uv, Uw, d, t):
+    """(A5): Ia = I - d U U^T, pa = p' + d t U, d the inverse pivot, t the remaining force."""
+    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
+    return A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
+
+
+@kernel
+def solve_velocity(d, t, Uv, Uw, a, al):
+    """(A9): acceleration along one velocity."""
+    return d * (t - dot(Uv, a) - dot(Uw, al))
+
+
+# --- joints -----------------------------------------------------------------------------------------------------------
+
+
 @kernel
 def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
     """(A6): the rotational blocks of Ia vanish exactly. is_ok = False if C is not positive."""
@@ -53,14 +87,13 @@ def eliminate_ball(work, body, scratch, A, B, C, pf, pn):
 
 @kernel
 def eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn):
-    """(A5): Ia = I - d U U^T, pa = p' + d t U, d the inverse pivot."""
     is_ok, d = invert_pivot(dof, pivot)
     put_at(scratch.Uv, 3 * k, Uv)
     put_at(scratch.Uw, 3 * k, Uw)
     scratch.inverse_pivot[k] = d
     scratch.t[k] = t
-    A, B, C = minus_square(A, Uv, d), minus_outer(B, Uv, Uw, d), minus_square(C, Uw, d)
-    return is_ok, A, B, C, add(pf, scale(d * t, Uv)), add(pn, scale(d * t, Uw))
+    A, B, C, pf, pn = eliminate(A, B, C, pf, pn, Uv, Uw, d, t)
+    return is_ok, A, B, C, pf, pn
 
 
 @kernel
@@ -68,10 +101,7 @@ def eliminate_velocity(work, body, x, scratch, k, A, B, C, pf, pn):
     """One velocity of any joint."""
     dof = work.dofs[body.v + k]
     sv, sw = subspace_column(body, x, k)
-    # (A4)
-    Uv = add(mul_sym(A, sv), mul(B, sw))
-    Uw = add(mul_t(B, sv), mul_sym(C, sw))
-    pivot = dot(sv, Uv) + dot(sw, Uw) + dof.armature
+    Uv, Uw, pivot = pivot_of(sv, sw, A, B, C, dof.armature)
     t = dof.tau - dot(sv, pf) - dot(sw, pn)
     return eliminate_column(dof, scratch, k, Uv, Uw, pivot, t, A, B, C, pf, pn)
 
@@ -80,9 +110,7 @@ def eliminate_velocity(work, body, x, scratch, k, A, B, C, pf, pn):
 def eliminate_revolute(work, body, scratch, A, B, C, pf, pn):
     """eliminate_velocity for s = (0, axis)."""
     dof, axis = work.dofs[body.v], vec(body.axis)
-    # (A4)
-    Uv, Uw = mul(B, axis), mul_sym(C, axis)
-    pivot = dot(axis, Uw) + dof.armature
+    Uv, Uw, pivot = pivot_of_revolute(axis, B, C, dof.armature)
     t = dof.tau - dot(axis, pn)
     return eliminate_column(dof, scratch, 0, Uv, Uw, pivot, t, A, B, C, pf, pn)
 
@@ -125,9 +153,8 @@ def solve_joint(body, x, scratch, a, al, vdot):
         put_at(vdot, j, u)
         return a, add(al, u)
     for k in range(body.n_v - 1, -1, -1):
-        # (A9)
         Uv, Uw = vec_at(scratch.Uv, 3 * k), vec_at(scratch.Uw, 3 * k)
-        u = scratch.inverse_pivot[k] * (scratch.t[k] - dot(Uv, a) - dot(Uw, al))
+        u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], Uv, Uw, a, al)
         vdot[j + k] = u
         sv, sw = subspace_column(body, x, k)
         a, al = add(a, scale(u, sv)), add(al, scale(u, sw))

@@ -4,6 +4,8 @@ dampers and motors of their joints.
 The sweeps of kinematics/planar.py and articulated_planar.py on exact lanes, by the same functions of one body: every
 lane has the bits that dynamics.derivative gives of its state. Numbers in brackets: docs/equations.md."""
 
+from typing import Any
+
 from pliant.kernels._jit import DERIVATIVES, STATE, kernel
 from pliant.kernels.algebra.lanes import WIDTH, at, larger, store, store3
 from pliant.kernels.forces.joints import add_damper, add_motor, elastic_force
@@ -23,17 +25,25 @@ from pliant.system.tables import JointKind, Power
 # numba sees the caller as a name of this module
 call_state = STATE.call
 
-PIVOT_AT, FIRST_BODY = 0, 1  # rows of the room: largest -pivot, then bodies, velocities, signals
+PIVOT_AT, TAU_AT = 0, 1  # rows of the room: largest -pivot, tau of every velocity, signals, then bodies and velocities
 # rows of a body: (c, s) of R, o, (cos, sin) of the angle of a planar joint, v and w, z, I, p, a
 R_AT, O_AT, TURN_AT, V_AT, Z_AT, I_AT, P_AT, A_AT, BODY_ROWS = 0, 2, 4, 6, 9, 11, 17, 20, 23
-# of a velocity: tau, U, 1 / pivot, t
-TAU_AT, U_AT, INVERSE_AT, T_AT, VELOCITY_ROWS = 0, 1, 4, 5, 6
+# of a velocity: U, 1 / pivot and t
+U_AT, INVERSE_AT, VELOCITY_ROWS = 0, 3, 5
 NO_WRENCH = (0.0, 0.0, 0.0)
 
 
-def n_rows(n_bodies: int, n_v: int, n_signals: int) -> int:
+def n_rows(system: Any) -> int:
     """Of the room."""
-    return FIRST_BODY + BODY_ROWS * n_bodies + VELOCITY_ROWS * n_v + n_signals
+    return first_body(system.world[0]) + BODY_ROWS * len(system.bodies) + VELOCITY_ROWS * int(system.world[0].n_v)
+
+
+# --- what articulated_spatial_lanes.py shares -------------------------------------------------------------------------
+
+
+@kernel
+def first_body(world):
+    return TAU_AT + world.n_v + world.n_acting
 
 
 @kernel
@@ -50,6 +60,51 @@ def at3(table, i):
 def store2(table, i, a):
     store(table, i, a[0])
     store(table, i + 1, a[1])
+
+
+@kernel
+def put_signals(system, work, t, signals):
+    """Value of every signal in every lane; t: one time per lane."""
+    unused = work.zero_vdot
+    for s in range(WIDTH):
+        call_state(work.calls[0].signals, (system, work, t[s], unused, unused))
+        for k in range(system.world[0].n_acting):
+            signals[k, s] = work.signals[k].s
+
+
+@kernel
+def gather_in_lanes(system, work, t, q, v, room):
+    """As gather_joint_forces: tau into its rows; returns the powers of dampers and motors."""
+    world = system.world[0]
+    signals = room[TAU_AT + world.n_v :]
+    if world.n_acting > 0:
+        put_signals(system, work, t, signals)
+    damper_power, motor_power = 0.0, 0.0
+    for j in range(len(system.dofs)):
+        dof = system.dofs[j]
+        force = 0.0
+        if dof.stiffness != 0.0 and dof.q >= 0:
+            force = force + elastic_force(dof, at(q, dof.q))
+        if dof.damping != 0.0:
+            force, damper_power = add_damper(dof, at(v, j), force, damper_power)
+        if dof.motor >= 0:
+            torque = dof.gear * (0.0 + at(signals, dof.motor))
+            force, motor_power = add_motor(torque, at(v, j), force, motor_power)
+        store(room, TAU_AT + j, work.dofs[j].tau_extra + force)
+    return damper_power, motor_power
+
+
+@kernel
+def put_rates(system, v, damper_power, motor_power, ydot):
+    """Rates of coordinates (has_plain_rates) and works."""
+    n_v = len(v)
+    for j in range(n_v):
+        store(ydot, j, at(v, j))
+    for k in range(len(system.quadratures)):
+        store(ydot, 2 * n_v + k, damper_power if system.quadratures[k] == Power.DAMPER else motor_power)
+
+
+# --- in the plane -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -105,25 +160,7 @@ def move_in_lanes(bodies, q, v, room):
 
 
 @kernel
-def gather_in_lanes(system, work, q, v, room, signals):
-    """As gather_joint_forces: tau into the rows of velocities; returns the powers of dampers and motors."""
-    damper_power, motor_power = 0.0, 0.0
-    for j in range(len(system.dofs)):
-        dof = system.dofs[j]
-        force = 0.0
-        if dof.stiffness != 0.0 and dof.q >= 0:
-            force = force + elastic_force(dof, at(q, dof.q))
-        if dof.damping != 0.0:
-            force, damper_power = add_damper(dof, at(v, j), force, damper_power)
-        if dof.motor >= 0:
-            torque = dof.gear * (0.0 + at(signals, dof.motor))
-            force, motor_power = add_motor(torque, at(v, j), force, motor_power)
-        store(room, VELOCITY_ROWS * j + TAU_AT, work.dofs[j].tau_extra + force)
-    return damper_power, motor_power
-
-
-@kernel
-def sweep_inward(system, work, room, joints, worst):
+def sweep_inward(system, work, room, joints, tau, worst):
     """As articulated_planar.sweep_inward. Returns worst: in every lane the largest of it and all -pivot."""
     bodies = system.bodies
     for i in range(len(bodies) - 1, -1, -1):
@@ -138,7 +175,7 @@ def sweep_inward(system, work, room, joints, worst):
             row, s = VELOCITY_ROWS * (body.v + k), column_at(body, room, first, k)
             U, pivot = pivot_of(I, s, work.dofs[body.v + k].armature)
             worst = larger(-pivot, worst)
-            d, t = 1.0 / pivot, remaining_force(s, p, at(joints, row + TAU_AT))
+            d, t = 1.0 / pivot, remaining_force(s, p, at(tau, body.v + k))
             store3(joints, row + U_AT, U)
             store2(joints, row + INVERSE_AT, (d, t))
             I, p = eliminate(I, p, U, d, t)
@@ -179,32 +216,15 @@ def sweep_outward(system, room, joints, vdot):
         store3(room, first + A_AT, (a[0] + zx, a[1] + zy, a[2]))
 
 
-@kernel
-def put_signals(system, work, t, signals):
-    """Value of every signal in every lane; t: one time per lane."""
-    unused = work.zero_vdot
-    for s in range(WIDTH):
-        call_state(work.calls[0].signals, (system, work, t[s], unused, unused))
-        for k in range(system.world[0].n_acting):
-            signals[k, s] = work.signals[k].s
-
-
 @kernel(DERIVATIVES)
 def derivatives(system, work, t, y, ydot, room):
-    world = system.world[0]
-    n_q, n_v = world.n_q, world.n_v
-    q, v = y[:n_q], y[n_q : n_q + n_v]
-    bodies = room[FIRST_BODY:]
+    n = system.world[0].n_v
+    q, v, tau = y[:n], y[n : 2 * n], room[TAU_AT:]
+    bodies = room[first_body(system.world[0]) :]
     joints = bodies[BODY_ROWS * len(system.bodies) :]
-    signals = joints[VELOCITY_ROWS * n_v :]
-    if world.n_acting > 0:
-        put_signals(system, work, t, signals)
     move_in_lanes(system.bodies, q, v, bodies)
-    damper_power, motor_power = gather_in_lanes(system, work, q, v, joints, signals)
-    store(room, PIVOT_AT, sweep_inward(system, work, bodies, joints, at(room, PIVOT_AT)))
-    sweep_outward(system, bodies, joints, ydot[n_q : n_q + n_v])
-    for j in range(n_v):
-        store(ydot, j, at(v, j))
-    for k in range(len(system.quadratures)):
-        store(ydot, n_q + n_v + k, damper_power if system.quadratures[k] == Power.DAMPER else motor_power)
+    damper_power, motor_power = gather_in_lanes(system, work, t, q, v, room)
+    store(room, PIVOT_AT, sweep_inward(system, work, bodies, joints, tau, at(room, PIVOT_AT)))
+    sweep_outward(system, bodies, joints, ydot[n : 2 * n])
+    put_rates(system, v, damper_power, motor_power, ydot)
     return 0

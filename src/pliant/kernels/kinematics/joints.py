@@ -5,6 +5,7 @@ S and all vectors in child axes unless the name says otherwise."""
 import math
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.lanes import cos_sin
 from pliant.kernels.algebra.quaternion import (
     mean_rotated,
     quaternion_matrix,
@@ -30,8 +31,14 @@ def put_column(x, k, Sv, Sw):
 @kernel
 def axis_rotation(body, angle):
     """R_PB after a rotation about the joint axis."""
-    c, s = math.cos(angle), math.sin(angle)
+    c, s = cos_sin(angle)
     return add_mat(add_mat(scale_mat(c, mat(body.R_cos)), scale_mat(s, mat(body.R_sin))), mat(body.R_one))
+
+
+@kernel
+def slide(body, shift):
+    """o, in axes of the parent, after a shift along the joint axis."""
+    return add(vec(body.p_PJ), mul(mat(body.R_PJ), scale(shift, vec(body.axis))))
 
 
 @kernel
@@ -42,9 +49,7 @@ def cross_joint(body, x, q, v):
     if kind == JointKind.REVOLUTE:
         return axis_rotation(body, q[i]), vec(body.p_PJ), ZERO, scale(v[j], vec(body.axis)), ZERO, ZERO
     if kind == JointKind.PRISMATIC:
-        axis = vec(body.axis)
-        o = add(vec(body.p_PJ), mul(mat(body.R_PJ), scale(q[i], axis)))
-        return mat(body.R_PJ), o, scale(v[j], axis), ZERO, ZERO, ZERO
+        return mat(body.R_PJ), slide(body, q[i]), scale(v[j], vec(body.axis)), ZERO, ZERO, ZERO
     if kind == JointKind.SPHERICAL:
         R = matmul(mat(body.R_PJ), quaternion_matrix(q, i))
         return R, vec(body.p_PJ), ZERO, (v[j], v[j + 1], v[j + 2]), ZERO, ZERO

@@ -15,6 +15,20 @@ call_state = STATE.call
 
 
 @kernel
+def carry(R, o, joint_motion, bias, carrier):
+    """(K2, K3): (v, w) and z of a body that is carried with (v_P, w_P); of numbers, or of lanes. bias: the part of z
+    that is known before."""
+    (v_J, w_J), (zv, zw), (v_P, w_P) = joint_motion, bias, carrier
+    # (K2)
+    w_E = mul_t(R, w_P)
+    swept = cross(w_P, o)
+    motion = add(mul_t(R, add(v_P, swept)), v_J), add(w_E, w_J)
+    # (K3)
+    zv = add(zv, add(mul_t(R, cross(w_P, swept)), scale(2.0, cross(w_E, v_J))))
+    return motion, (zv, add(zw, cross(w_E, w_J)))
+
+
+@kernel
 def move(system, work, q, v):
     """(K1): R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
     if system.world[0].uses_planar:
@@ -44,14 +58,9 @@ def move(system, work, q, v):
                 put(x.o_E, o)
             else:
                 put(x.o, o)
-            # (K2)
-            w_E = mul_t(R, w_P)
-            swept = cross(w_P, o)
-            put(x.v, add(mul_t(R, add(v_P, swept)), v_J))
-            put(x.w, add(w_E, w_J))
-            # (K3)
-            zv = add(zv, add(mul_t(R, cross(w_P, swept)), scale(2.0, cross(w_E, v_J))))
-            zw = add(zw, cross(w_E, w_J))
+            motion, (zv, zw) = carry(R, o, (v_J, w_J), (zv, zw), (v_P, w_P))
+            put(x.v, motion[0])
+            put(x.w, motion[1])
         put_mat(x.R, R)
         put(x.zv, zv)
         put(x.zw, zw)
