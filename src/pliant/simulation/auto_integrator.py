@@ -43,12 +43,13 @@ FAST, FAST_STEPS, STIFF_STEPS = 4.0, 30, 60
 # steps a second of dop853 at the bound of stability, that make trials of ark5 at the start worth while, and when
 STIFF_RATE, FIRST_TRIALS = 200.0, (1, 16)
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
-# evaluations: a step of dop853, and its dense output; a stage of ark5
-STEP_COST, DENSE_COST, STAGE_COST = 12.0, 3.0, 1.2
+# evaluations: of dop853 for dense output, and a step with it, whether it is kept or not, so that this decides nothing;
+# a stage of ark5
+DENSE_COST, STEP_COST, STAGE_COST = 3.0, 15.0, 1.2
 OVERHEAD = 2000.0  # over unknowns + 5: evaluations in the time that Python takes for a trial, about 0.15 ms
 MIN_LOOK = 20  # steps between two looks
 CONTACT_LOOK = 40  # steps of ark5 or radau after which contacts are looked at
-WATCHED = ("review", "watches", "watched_stiffness", "n_stiff", "n_mild")  # in memory.stepping
+WATCHED = ("review", "watches", "watched_stiffness", "n_stiff", "n_mild", "n_dense")  # in memory.stepping
 
 
 class AutoChoice:
@@ -115,7 +116,7 @@ class AutoChoice:
     def watch(self, memory: Memory) -> None:
         """Come back when a trial may be due, and when fast motion decides the steps of dop853."""
         stepping = memory.stepping[0]
-        n_steps, n_evaluations = int(stepping.n_steps), int(stepping.n_evaluations)
+        n_steps, n_evaluations = int(stepping.n_steps), _evaluations(memory)
         is_watched = self.method == EXPLICIT and len(self.candidates) > 0
         stepping.watches, stepping.watched_stiffness = 0, 0.0
         if is_watched and self._has_stiff_forces:
@@ -141,7 +142,7 @@ class AutoChoice:
     def review(self, memory: Memory, phase: bytes) -> tuple[tuple[Integrator, ...], float | None]:
         """What to try now, one after the other, and what the method in use costs per second of motion; None: to be
         measured. phase: of contacts."""
-        n_steps, n_evaluations = int(memory.stepping[0].n_steps), int(memory.stepping[0].n_evaluations)
+        n_steps, n_evaluations = int(memory.stepping[0].n_steps), _evaluations(memory)
         is_look = 0 < self._look <= n_steps
         is_first = is_look and bool(self._first_trials)
         is_urgent = phase != self._phase if self.method != EXPLICIT else not is_look
@@ -154,12 +155,7 @@ class AutoChoice:
         if is_first:
             self._first_trials = self._first_trials[1:]
         self.watch(memory)
-        return tuple(due), self._step_cost(memory) * self._fastest / STABILITY_BOUND if is_first else None
-
-    def _step_cost(self, memory: Memory) -> float:
-        """Of dop853."""
-        needs_dense = memory.stepping[0].wants_dense == 1 or len(memory.fired) > 0
-        return STEP_COST + DENSE_COST if needs_dense else STEP_COST
+        return tuple(due), STEP_COST * self._fastest / STABILITY_BOUND if is_first else None
 
     def takes(self, memory: Memory, scheme: Integrator, cost: float, is_first: bool) -> bool:
         """Whether a trial was worth while; then its method goes on. cost: over that of the method in use, of which at
@@ -173,13 +169,18 @@ class AutoChoice:
 
     def take(self, memory: Memory, scheme: Integrator, reason: str) -> None:
         """Another method goes on, and why."""
-        self._tried[self.method], self._vain[scheme] = int(memory.stepping[0].n_evaluations), 0
+        self._tried[self.method], self._vain[scheme] = _evaluations(memory), 0
         self.method, self.reasons, self._first_trials = scheme, (*self.reasons, reason), ()
         self.watch(memory)
 
     def may_go_back(self, status: Status) -> bool:
         """Whether a failure may be one of this method only."""
         return self.method != EXPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
+
+
+def _evaluations(memory: Memory) -> int:
+    """Of a run so far, but for its dense output."""
+    return int(memory.stepping[0].n_evaluations - memory.stepping[0].n_dense)
 
 
 class Costs:
@@ -190,12 +191,11 @@ class Costs:
         stepping, newton, m = memory.stepping.view(np.ndarray), memory.newton.view(np.ndarray), len(memory.jacobian)
         share = STAGE_COST if scheme == SEMI_IMPLICIT else 1.0
         self._t = stepping["t"]
-        counted = (
-            (stepping["n_evaluations"], share),
-            (newton["n_factors"], m**2 / 100),
-            (newton["n_iterations"], m / 16),
-        )
-        self._counted = counted if m else counted[:1]
+        self._counted = [(stepping["n_evaluations"], share), (stepping["n_dense"], -share)]
+        if scheme == EXPLICIT:
+            self._counted.append((stepping["n_steps"], DENSE_COST))
+        if m:
+            self._counted += [(newton["n_factors"], m**2 / 100), (newton["n_iterations"], m / 16)]
 
     def now(self) -> tuple[float, float]:
         """t and the cost so far."""

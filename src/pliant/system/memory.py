@@ -91,6 +91,7 @@ STEPPING = np.dtype(
         ("n_steps", np.int64),
         ("n_rejected", np.int64),
         ("n_evaluations", np.int64),
+        ("n_dense", np.int64),  # of these, for dense output
         ("n_events", np.int64),  # times at which events fired
         ("event_error", np.float64),  # largest |g / gdot| at which an event fired [s]
     ],

@@ -171,6 +171,7 @@ def interpolate(system, work, memory, t, h):
             node, out = memory.c[j], memory.stages[j]
         status = call_derivative(work.calls[0].derivative, (system, work, t + node * h, x, out))
         stepping.n_evaluations += 1
+        stepping.n_dense += 1
         if status != OK:
             return status
     if is_bootstrapped:
