@@ -24,6 +24,8 @@ EXPLICIT, SEMI_IMPLICIT, IMPLICIT = Dop853(), ARK5(), Radau()
 TIGHTER = 0.25
 # cost over that of the method in use, below which a trial is kept: a change costs something, too, and dop853 errs least
 GAIN, GAIN_BACK = 0.8, 0.9
+# with contacts: an impact is short, and another method that gains a little in it loses that, and digits, after it
+CONTACT_GAIN = 0.4
 # at the start, where fast motion has yet to settle and ark5 gains afterwards; dop853 is then tried again soon
 FIRST_GAIN, DOUBTED = 2.0, -2
 SETTLING, TRIAL = 4, 8  # steps of a trial: before its cost is measured, and while it is
@@ -55,14 +57,16 @@ WATCHED = ("review", "watches", "watched_stiffness", "n_stiff", "n_mild", "n_den
 class AutoChoice:
     """The integrator in use, and when others are tried."""
 
-    def __init__(self, takes_stages: bool, takes_implicit: bool, has_stiff_forces: bool, n_unknowns: int) -> None:
+    def __init__(
+        self, takes_stages: bool, takes_implicit: bool, has_stiff_forces: bool, has_contacts: bool, n_unknowns: int
+    ) -> None:
         """takes_stages, takes_implicit: whether ark5 and radau go with the model and its other methods; n_unknowns: of
         radau."""
         self.method: Integrator = EXPLICIT
         self.reasons: tuple[str, ...] = ()  # of the changes so far
         self.candidates: list[Integrator] = [SEMI_IMPLICIT] if takes_stages else []
         self.candidates += [IMPLICIT] if takes_implicit and n_unknowns <= MAX_UNKNOWNS else []
-        self._has_stiff_forces = has_stiff_forces
+        self._has_stiff_forces, self._has_contacts = has_stiff_forces, has_contacts
         # evaluations of a trial; linear algebra of radau as evaluations
         steps, algebra = SETTLING + TRIAL, 4.0 * n_unknowns + 0.1 * n_unknowns**2
         overhead = OVERHEAD / (n_unknowns + 5)
@@ -160,7 +164,8 @@ class AutoChoice:
     def takes(self, memory: Memory, scheme: Integrator, cost: float, is_first: bool) -> bool:
         """Whether a trial was worth while; then its method goes on. cost: over that of the method in use, of which at
         the start only a guess is known."""
-        gain = FIRST_GAIN if is_first else GAIN_BACK if scheme == EXPLICIT else GAIN
+        least = CONTACT_GAIN if self._has_contacts else GAIN
+        gain = FIRST_GAIN if is_first else GAIN_BACK if scheme == EXPLICIT else least
         if not cost < gain:
             return False
         self._vain[self.method] = DOUBTED if is_first and cost > GAIN else 0

@@ -81,7 +81,7 @@ def _choice(handle: Prepared, options: dict[str, Any], n_unknowns: int) -> AutoC
     stages, implicit = (closure is None or closure.goes_with(each) for each in (SEMI_IMPLICIT, IMPLICIT))
     is_stiff = _has_stiff_forces(handle.system)
     stages = stages and takes_stages(handle.model, handle.method) and is_stiff
-    return AutoChoice(stages, implicit, is_stiff, n_unknowns)
+    return AutoChoice(stages, implicit, is_stiff, bool(handle.model.contacts), n_unknowns)
 
 
 def _has_stiff_forces(system: Any) -> bool:
