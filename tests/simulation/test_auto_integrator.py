@@ -183,10 +183,10 @@ def test_tolerances_of_ark5_and_radau_are_tighter_than_those_of_dop853():
     assert np.allclose(run.memory.atol, 10.0 * atol, rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["falling-chain", "canadarm"])
-def test_trials_in_vain_are_a_small_part_of_a_run(name, monkeypatch):
+@pytest.mark.parametrize(("name", "least"), [("flexible-double-pendulum", 2), ("falling-chain", 0), ("canadarm", 0)])
+def test_trials_in_vain_are_a_small_part_of_a_run(name, least, monkeypatch):
     """By evaluations: at most a share of 0.05 for each of two other methods, once, and less afterwards; the first ones
-    at the start on top."""
+    at the start on top. With contacts there are none unless fast motion decides the steps."""
     spent, real = [], run_module.try_steps
 
     def counted(run, scheme, measured):
@@ -198,8 +198,8 @@ def test_trials_in_vain_are_a_small_part_of_a_run(name, monkeypatch):
     monkeypatch.setattr(run_module, "try_steps", counted)
     case = all_cases()[name]
     found = simulate(case.build(case.resolve({})), **dict(case.run))
-    assert len(spent) > 2
-    assert sum(spent) < 0.1 * found.stats["evaluations"]
+    assert least <= len(spent) <= 20 * least
+    assert sum(spent) <= 0.1 * found.stats["evaluations"]
 
 
 def test_fixed_steps_are_never_changed():

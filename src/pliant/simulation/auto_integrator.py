@@ -129,7 +129,9 @@ class AutoChoice:
             stepping.watches, stepping.watched_stiffness = STIFF_STEPS, STABILITY_BOUND
         others = [each for each in self._price if each != self.method]
         self._look = 0
-        if others and (self._has_stiff_forces or self.method != EXPLICIT):
+        # with contacts dop853 goes on until fast motion decides its steps: trials in vain would only be compiled for
+        may_look = self._has_stiff_forces and not self._has_contacts
+        if others and (may_look or self.method != EXPLICIT):
             left = min(self._due(each, 1.0) for each in others) - n_evaluations
             self._look = n_steps + max(MIN_LOOK, math.ceil(left / self.method.evaluations_per_step))
             if self.method != EXPLICIT and len(memory.fired):
