@@ -205,7 +205,7 @@ def add_contacts(system, work, q, step):
         x = work.bodies[system.frames[frame].body]
         R = mat(x.R_WB)
         a, r = vec(x.a), mul_t(R, sub(location, vec(x.p_WB)))
-        if system.world[0].uses_planar:
+        if system.world[0].is_planar:
             n = (n[0], n[1], 0.0)
         given_back = mass * dot(mul_t(R, n), add(a, cross(vec(x.al), r)))
         sign = 1.0 if frame == contact.frame else -1.0

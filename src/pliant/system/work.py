@@ -334,8 +334,10 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
     legs.inner = -1
     bodies = rows(n_bodies, BODY_WORK)
     # kinematics/planar.py relies on these
-    bodies.R, bodies.o = system.bodies.R_PJ, system.bodies.p_PJ
+    bodies.R, bodies.o, bodies.o_E = system.bodies.R_PJ, system.bodies.p_PJ, system.bodies.p_PJ
     bodies.R_WB[:, 8] = 1.0
+    points = rows(len(system.points), POINT_WORK)
+    points.R[:, 8] = 1.0
     for x, body in zip(bodies, system.bodies, strict=True):
         x.p_WB[2] = body.p_PJ[2] + (bodies[body.parent].p_WB[2] if body.parent >= 0 else 0.0)
     return Work(
@@ -344,7 +346,7 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         dead_point=rows(1, DEAD_POINT),
         run=rows(1, RUN),
         bodies=bodies,
-        points=rows(len(system.points), POINT_WORK),
+        points=points,
         flex=np.zeros(flex_size(system)),
         dofs=dofs,
         signals=rows(len(system.signals), SIGNAL_WORK),

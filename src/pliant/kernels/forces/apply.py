@@ -35,7 +35,7 @@ def apply_force_at_origin(system, work, frame, force):
     if body < 0:
         return
     x = work.bodies[body]
-    if system.world[0].uses_planar:
+    if system.world[0].is_planar:
         c, s = x.R_WB[0], x.R_WB[3]
         f = (c * force[0] + s * force[1], c * force[1] - s * force[0], force[2])
     else:

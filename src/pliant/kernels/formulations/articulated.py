@@ -228,7 +228,7 @@ def put_constraint_forces(system, work, vdot):
 @kernel(ACCELERATION)
 def articulated(system, work, q, v, vdot, reaction):
     # out-of-plane reactions exist in planar models too: they need all six components
-    if system.world[0].uses_planar and len(reaction) == 0:
+    if system.world[0].is_planar and len(reaction) == 0:
         return Status.OK if solve_planar(system, work, vdot) else Status.SINGULAR
     if not sweep_inward(system, work, len(reaction) > 0):
         return Status.SINGULAR

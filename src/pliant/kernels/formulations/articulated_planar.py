@@ -5,9 +5,16 @@ p = (px, py, n). In the scratch row they are the entries of the spatial blocks t
 Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.flexible.planar import accelerate_sections
 from pliant.kernels.formulations.articulated_contacts import put_contact_masses
 from pliant.kernels.formulations.articulated_joints import eliminate_rotor
-from pliant.kernels.kinematics.planar import add_along, planar_column, rotate, rotate_back, shift_acceleration
+from pliant.kernels.formulations.articulated_planar_modes import (
+    add_to_modes,
+    eliminate_modes,
+    put_flexible_inertia,
+    solve_modes,
+)
+from pliant.kernels.kinematics.planar import add_along, parent_acceleration, planar_column, rotate
 from pliant.kernels.pivot import invert_pivot
 
 # --- one body: of numbers, or of lanes (articulated_lanes.py) ---------------------------------------------------------
@@ -134,6 +141,19 @@ def add_to_parent(body, x, parent, y, I, p):
 
 
 @kernel
+def add_to_section(system, work, body, x, I, p):
+    """(A7): to the modes of a flexible parent, at the section that carries the joint, and to its frame."""
+    (xx, xy, yy, bx, by, C), (Akx, Aky), p = rotate_and_shift(x.R[0], x.R[3], (x.o_E[0], x.o_E[1]), I, p)
+    I, section = (xx, xy, yy, bx + Akx, by + Aky, C), work.points[body.point]
+    add_to_modes(system, work, body.point, I, p)
+    shifted = rotate_and_shift(1.0, 0.0, (section.s[0], section.s[1]), I, p)
+    scratch = work.bodies[body.parent].articulated
+    I, p = articulated_inertia(scratch)
+    I, p = add_inertia(I, p, shifted)
+    put_articulated_inertia(scratch, I, p)
+
+
+@kernel
 def prescribed_acceleration(work, body, x):
     """Of a joint; zero where the motion is free."""
     a = (0.0, 0.0, 0.0)
@@ -149,8 +169,10 @@ def with_contact_masses(row, I):
 
 
 @kernel
-def sweep_inward(system, work):
-    """Returns False and names the body if a pivot is not positive."""
+def sweep_inward(system, work, is_flexible):
+    """Returns False and names the body if a pivot is not positive. is_flexible, a constant: whether bodies bend."""
+    for k in range(len(system.flexes) if is_flexible else 0):
+        put_flexible_inertia(system, work, k)
     has_masses = put_contact_masses(system, work)
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies) - 1, -1, -1):
@@ -161,12 +183,19 @@ def sweep_inward(system, work):
                 work.run[0].body = i
                 return False
             continue
-        zx, zy, zw = x.zv[0], x.zv[1], 0.0
-        I, p = body_inertia(body, x.w[2], wrench(x)) if body.is_leaf else articulated_inertia(scratch)
+        zx, zy, zw = x.zv[0], x.zv[1], x.zw[2] if is_flexible else 0.0
+        if is_flexible and body.flex >= 0:
+            I, p = articulated_inertia(scratch)
+            is_ok, I, p = eliminate_modes(system.flexes[body.flex], work.flex, I, p)
+            if not is_ok:
+                work.run[0].body = i
+                return False
+        else:
+            I, p = body_inertia(body, x.w[2], wrench(x)) if body.is_leaf else articulated_inertia(scratch)
         if has_masses:
             I = with_contact_masses(work.contact_inertia[i], I)
         if body.is_prescribed:
-            if body.is_leaf or has_masses:
+            if body.is_leaf or has_masses or is_flexible:
                 put_articulated_inertia(scratch, I, p)
             ax, ay, al = prescribed_acceleration(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al
@@ -176,25 +205,21 @@ def sweep_inward(system, work):
             if not is_ok:
                 work.run[0].body = i
                 return False
-        if body.parent >= 0:
+        if is_flexible and body.point >= 0:
+            add_to_section(system, work, body, x, I, p)
+        elif body.parent >= 0:
             add_to_parent(body, x, bodies[body.parent], moving[body.parent], I, p)
     return True
 
 
 @kernel
-def sweep_outward(system, work, vdot):
+def sweep_outward(system, work, vdot, is_flexible):
     g = system.world[0].gravity
     bodies, moving = system.bodies, work.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
-        # (A8)
-        ax, ay, al = -g[0], -g[1], 0.0
-        if body.parent >= 0:
-            y = moving[body.parent]
-            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
-        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
-        a = (ax, ay, al)
+        a = parent_acceleration(work, body, x, g, is_flexible)
         for k in range(body.n_v - 1, -1, -1):
             U = (scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2])
             u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], U, a)
@@ -205,6 +230,11 @@ def sweep_outward(system, work, vdot):
             a = (a[0] + dx, a[1] + dy, a[2] + dw)
         # (A11)
         x.a[0], x.a[1], x.al[2] = a[0] + x.zv[0], a[1] + x.zv[1], a[2]
+        if is_flexible:
+            x.al[2] += x.zw[2]
+        if is_flexible and body.flex >= 0:
+            solve_modes(system, work, body.flex, vdot)
+            accelerate_sections(system, work, system.flexes[body.flex])
 
 
 @kernel
@@ -227,9 +257,17 @@ def put_constraint_forces(system, work, vdot):
 @kernel
 def solve_planar(system, work, vdot):
     """vdot and constraint forces of prescribed motions; False if a pivot is not positive."""
-    if not sweep_inward(system, work):
+    # two ways, each with a constant: rigid bodies are not asked whether they bend
+    if system.world[0].uses_planar:
+        is_ok = sweep_inward(system, work, False)
+        if is_ok:
+            sweep_outward(system, work, vdot, False)
+    else:
+        is_ok = sweep_inward(system, work, True)
+        if is_ok:
+            sweep_outward(system, work, vdot, True)
+    if not is_ok:
         return False
-    sweep_outward(system, work, vdot)
     if system.world[0].has_prescribed:
         put_constraint_forces(system, work, vdot)
     return True

@@ -7,6 +7,7 @@ from pliant.kernels._jit import RESPONSE, kernel, routine
 from pliant.kernels.algebra.lanes import load, load3, same, store, store3
 from pliant.kernels.algebra.sym3 import lower_solve, sym, upper_solve
 from pliant.kernels.algebra.vec3 import add, cross, dot, mat, mul, mul_t, scale, sub, vec, vec_at
+from pliant.kernels.flexible import planar
 from pliant.kernels.flexible.pool import modal_force, modal_inertia, reduced_coupling, section_mode
 from pliant.kernels.kinematics.joints import subspace_column
 from pliant.kernels.kinematics.planar import planar_column
@@ -22,6 +23,8 @@ def inward_planar(system, work, x):
         body, b = system.bodies[i], work.bodies[i]
         scratch = b.articulated
         px, py, n = load3(p, 3 * i)
+        if body.flex >= 0:
+            px, py, n = eliminate_planar_modes(system.flexes[body.flex], work.flex, x, body.v + body.n_v, (px, py, n))
         for k in range(body.n_v):
             sx, sy, sw = planar_column(body, b, k)
             t = load(x, body.v + k) - sx * px - sy * py - sw * n
@@ -31,6 +34,9 @@ def inward_planar(system, work, x):
         if body.parent >= 0:
             j, c, s = 3 * body.parent, b.R[0], b.R[3]
             px, py = c * px - s * py, s * px + c * py
+            if body.point >= 0:
+                at_section = n + b.o_E[0] * py - b.o_E[1] * px
+                add_to_planar_modes(system, work, body.point, x, (px, py, at_section))
             store3(p, j, add(load3(p, j), (px, py, n + b.o[0] * py - b.o[1] * px)))
 
 
@@ -42,9 +48,12 @@ def outward_planar(system, work, x):
         scratch = b.articulated
         ax, ay, al = same(0.0), same(0.0), same(0.0)
         if body.parent >= 0:
-            c, s = b.R[0], b.R[3]
+            c, s, o = b.R[0], b.R[3], b.o
             ax, ay, al = load3(p, 3 * body.parent)
-            ax, ay = ax - al * b.o[1], ay + al * b.o[0]
+            if body.point >= 0:
+                ax, ay, al = planar_section_acceleration(system, work, body.point, x, (ax, ay, al))
+                o = b.o_E
+            ax, ay = ax - al * o[1], ay + al * o[0]
             ax, ay = c * ax + s * ay, c * ay - s * ax
         for k in range(body.n_v - 1, -1, -1):
             Uv = scratch.Uv
@@ -54,6 +63,58 @@ def outward_planar(system, work, x):
             sx, sy, sw = planar_column(body, b, k)
             ax, ay, al = ax + u * sx, ay + u * sy, al + u * sw
         store3(p, 3 * i, (ax, ay, al))
+        if body.flex >= 0:
+            solve_planar_modes(system.flexes[body.flex], work.flex, x, body.v + body.n_v, (ax, ay, al))
+
+
+@kernel
+def eliminate_planar_modes(f, flex, x, first, p):
+    """As eliminate_modes."""
+    px, py, n = p
+    for j in range(f.m):
+        y = load(x, first + j)
+        for l in range(j):
+            y = y - modal_inertia(f, flex, j, l) * load(x, first + l)
+        y = y * modal_inertia(f, flex, j, j)
+        store(x, first + j, y)
+        Yx, Yy, Yw = planar.planar_at(flex, f.Y + 6 * j)
+        px, py, n = px + y * Yx, py + y * Yy, n + y * Yw
+    return px, py, n
+
+
+@kernel
+def solve_planar_modes(f, flex, x, first, a):
+    """As solve_modes."""
+    for j in range(f.m - 1, -1, -1):
+        Yx, Yy, Yw = planar.planar_at(flex, f.Y + 6 * j)
+        total = load(x, first + j) - Yx * a[0] - Yy * a[1] - Yw * a[2]
+        for l in range(j + 1, f.m):
+            total = total - modal_inertia(f, flex, l, j) * load(x, first + l)
+        store(x, first + j, total * modal_inertia(f, flex, j, j))
+
+
+@routine
+def add_to_planar_modes(system, work, k, x, p):
+    """As add_to_modes."""
+    point = system.points[k]
+    f = system.flexes[point.flex]
+    first = system.bodies[f.body].v + system.bodies[f.body].n_v
+    for j in range(f.m):
+        lx, ly, lw = planar.section_mode(point, work.flex, j)
+        store(x, first + j, load(x, first + j) - lx * p[0] - ly * p[1] - lw * p[2])
+
+
+@routine
+def planar_section_acceleration(system, work, k, x, a):
+    """As section_acceleration."""
+    point, s = system.points[k], work.points[k].s
+    f = system.flexes[point.flex]
+    first = system.bodies[f.body].v + system.bodies[f.body].n_v
+    ax, ay, al = a[0] - a[2] * s[1], a[1] + a[2] * s[0], a[2]
+    for j in range(f.m):
+        u, (lx, ly, lw) = load(x, first + j), planar.section_mode(point, work.flex, j)
+        ax, ay, al = ax + u * lx, ay + u * ly, al + u * lw
+    return ax, ay, al
 
 
 @kernel
@@ -185,7 +246,7 @@ def outward(system, work, x):
 
 @kernel(RESPONSE)
 def respond(system, work, x):
-    if system.world[0].uses_planar:
+    if system.world[0].is_planar:
         inward_planar(system, work, x)
         outward_planar(system, work, x)
     else:

@@ -1,9 +1,13 @@
 """The outward sweeps of tree.py for models that stay in the x-y plane: only the entries that can change are written.
 
-new_work has put the constant entries (zeros, the z row and column of R, the z offsets of o and p_WB) in place."""
+new_work has put the constant entries (zeros, the z row and column of R, the z offsets of o and p_WB) in place.
+Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.lanes import at, cos_sin
+from pliant.kernels.flexible.body import update_modal_state
+from pliant.kernels.flexible.planar import accelerate_sections, move_sections
+from pliant.kernels.flexible.pool import put_modal_acceleration
 from pliant.system.tables import JointKind
 
 # --- one body: of numbers, or of lanes ------------------------------------------------------------------------------
@@ -79,8 +83,8 @@ def add_along(a, u, column):
 
 
 @kernel
-def move_planar(system, work, q, v):
-    """R, o, v, w and z of every body, as move does."""
+def move_planar(system, work, q, v, is_flexible):
+    """R, o, v, w and z of every body, as move does. is_flexible, a constant: whether some bodies are."""
     bodies = system.bodies
     for i in range(len(bodies)):
         body, x = bodies[i], work.bodies[i]
@@ -88,7 +92,17 @@ def move_planar(system, work, q, v):
         if body.kind == JointKind.PLANAR:
             put_planar_subspace(x, turn[0], turn[1])
         (vx, vy, w), (zx, zy) = u, (0.0, 0.0)
-        if body.parent >= 0:
+        if is_flexible and body.point >= 0:
+            section = work.points[body.point]
+            cs, ss, gw = section.R[0], section.R[3], section.gw[2]
+            c, s = rotate(cs, ss, c, s)
+            ux, uy = rotate(cs, ss, u[0], u[1])
+            o, u = rotate(cs, ss, o[0], o[1]), (ux, uy, u[2])
+            (vx, vy, w), (zx, zy) = carry_planar(o, u, (section.v[0], section.v[1], section.w[2]))
+            zx, zy, x.zw[2] = zx + section.gv[0] - gw * o[1], zy + section.gv[1] + gw * o[0], gw
+            x.o_E[0], x.o_E[1] = o
+            o = (section.s[0] + o[0], section.s[1] + o[1])
+        elif body.parent >= 0:
             parent = work.bodies[body.parent]
             (vx, vy, w), (zx, zy) = carry_planar(o, u, (parent.v[0], parent.v[1], parent.w[2]))
         x.R[0], x.R[1], x.R[3], x.R[4] = c, -s, s, c
@@ -97,6 +111,9 @@ def move_planar(system, work, q, v):
         x.v_J[0], x.v_J[1] = rotate_back(c, s, u[0], u[1])
         x.zv[0], x.zv[1] = rotate_back(c, s, zx, zy)
         x.w[2], x.w_J[2] = w, u[2]
+        if is_flexible and body.flex >= 0:
+            update_modal_state(system, work, system.flexes[body.flex], q, v)
+            move_sections(system, work, system.flexes[body.flex])
 
 
 @kernel
@@ -116,21 +133,40 @@ def put_planar_subspace(x, c, s):
 
 
 @kernel
-def accelerate_planar(system, work, vdot):
-    """Acceleration of every body for the given vdot, as accelerate does."""
+def parent_acceleration(work, body, x, g, is_flexible):
+    """(A8): of a body that is fixed to what carries it: its parent, a section of that, or the world, which gravity g
+    accelerates upwards."""
+    ax, ay, al = -g[0], -g[1], 0.0
+    if is_flexible and body.point >= 0:
+        # z holds the section's own bias
+        y = work.points[body.point]
+        a = (y.a[0] - y.gv[0], y.a[1] - y.gv[1], y.al[2] - y.gw[2])
+        ax, ay, al = shift_acceleration((x.o_E[0], x.o_E[1]), a)
+    elif body.parent >= 0:
+        parent = work.bodies[body.parent]
+        ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (parent.a[0], parent.a[1], parent.al[2]))
+    ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
+    return ax, ay, al
+
+
+@kernel
+def accelerate_planar(system, work, vdot, is_flexible):
+    """Acceleration of every body for the given vdot, as accelerate does. is_flexible as in move_planar."""
     g = system.world[0].gravity
     for i in range(len(system.bodies)):
         body, x = system.bodies[i], work.bodies[i]
-        ax, ay, al = -g[0], -g[1], 0.0
-        if body.parent >= 0:
-            y = work.bodies[body.parent]
-            ax, ay, al = shift_acceleration((x.o[0], x.o[1]), (y.a[0], y.a[1], y.al[2]))
-        ax, ay = rotate_back(x.R[0], x.R[3], ax, ay)
-        a = (ax, ay, al)
+        a = parent_acceleration(work, body, x, g, is_flexible)
         for k in range(body.n_v):
             a = add_along(a, vdot[body.v + k], planar_column(body, x, k))
         # gravity may point out of the plane
         x.a[0], x.a[1], x.a[2], x.al[2] = a[0] + x.zv[0], a[1] + x.zv[1], -g[2], a[2]
+        if is_flexible:
+            x.al[2] += x.zw[2]
+        if is_flexible and body.flex >= 0:
+            f = system.flexes[body.flex]
+            for j in range(f.m):
+                put_modal_acceleration(f, work.flex, j, vdot[body.v + body.n_v + j])
+            accelerate_sections(system, work, f)
 
 
 @kernel

@@ -31,8 +31,12 @@ def carry(R, o, joint_motion, bias, carrier):
 @kernel
 def move(system, work, q, v):
     """(K1): R, o, v, w and z of every body, from the root out; modal state and sections of flexible bodies."""
-    if system.world[0].uses_planar:
-        move_planar(system, work, q, v)
+    if system.world[0].is_planar:
+        # two calls, each with a constant: rigid bodies are not asked whether they bend
+        if system.world[0].uses_planar:
+            move_planar(system, work, q, v, False)
+        else:
+            move_planar(system, work, q, v, True)
         return
     bodies = system.bodies
     for i in range(len(bodies)):
@@ -73,7 +77,7 @@ def move(system, work, q, v):
 @kernel
 def place(system, work):
     """World placement of every body, after move."""
-    if system.world[0].uses_planar:
+    if system.world[0].is_planar:
         place_planar(system, work)
         return
     for i in range(len(system.bodies)):
@@ -105,8 +109,11 @@ def place_at(system, work, q, v):
 @kernel
 def accelerate(system, work, vdot):
     """(K4): acceleration of every body (gravity as an upward acceleration of the world) for the given vdot."""
-    if system.world[0].uses_planar:
-        accelerate_planar(system, work, vdot)
+    if system.world[0].is_planar:
+        if system.world[0].uses_planar:
+            accelerate_planar(system, work, vdot, False)
+        else:
+            accelerate_planar(system, work, vdot, True)
         return
     g = vec(system.world[0].gravity)
     for i in range(len(system.bodies)):
