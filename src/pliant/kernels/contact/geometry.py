@@ -2,7 +2,7 @@
 
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.vec3 import add, cross, dot, scale, sub
-from pliant.kernels.kinematics.tree import frame_acceleration, frame_placement, frame_velocity
+from pliant.kernels.kinematics.tree import frame_acceleration, frame_placement, frame_state, frame_velocity
 
 
 @kernel
@@ -10,10 +10,9 @@ def measure(system, work, k):
     """(gap, u, n, location) of contact k, after place: u velocity at the location of the point's body against the
     plane's, n normal; gap' = n.u."""
     contact = system.contacts[k]
-    R, p0 = frame_placement(system, work, contact.plane)
-    v0, w0 = frame_velocity(system, work, contact.plane)
-    _, p = frame_placement(system, work, contact.frame)
-    v, w = frame_velocity(system, work, contact.frame)
+    R, _ = frame_placement(system, work, contact.plane)
+    p0, v0, w0 = frame_state(system, work, contact.plane)
+    p, v, w = frame_state(system, work, contact.frame)
     n = (R[2], R[5], R[8])
     arm = scale(-contact.radius, n)
     location = add(p, arm)
@@ -25,11 +24,10 @@ def measure(system, work, k):
 def measure_rates(system, work, k):
     """(u', n') of contact k, after accelerate."""
     contact = system.contacts[k]
-    R, p0 = frame_placement(system, work, contact.plane)
-    v0, w0 = frame_velocity(system, work, contact.plane)
+    R, _ = frame_placement(system, work, contact.plane)
+    p0, v0, w0 = frame_state(system, work, contact.plane)
     a0, al0 = frame_acceleration(system, work, contact.plane)
-    _, p = frame_placement(system, work, contact.frame)
-    v, w = frame_velocity(system, work, contact.frame)
+    p, v, w = frame_state(system, work, contact.frame)
     a, al = frame_acceleration(system, work, contact.frame)
     n = (R[2], R[5], R[8])
     ndot = cross(w0, n)

@@ -16,6 +16,7 @@ from pliant.kernels.formulations.articulated_planar_modes import (
 )
 from pliant.kernels.kinematics.planar import add_along, parent_acceleration, planar_column, rotate
 from pliant.kernels.pivot import invert_pivot
+from pliant.system.tables import JointKind
 
 # --- one body: of numbers, or of lanes (articulated_lanes.py) ---------------------------------------------------------
 
@@ -119,6 +120,20 @@ def put_articulated_inertia(scratch, I, p):
 
 
 @kernel
+def eliminate_hinge(work, body, scratch, I, p):
+    """(A4, A5): the velocity of a hinge, along whose column (0, 0, +-1) nothing need be multiplied out. Every velocity
+    waits for the one before it, so that each step spared counts; results have the same bits."""
+    dof, sense = work.dofs[body.v], body.axis[2]
+    _, _, _, bx, by, C = I
+    is_ok, d = invert_pivot(dof, C + dof.armature)
+    U, t = (sense * bx, sense * by, sense * C), dof.tau - sense * p[2]
+    scratch.Uv[0], scratch.Uv[1], scratch.Uw[2] = U
+    scratch.inverse_pivot[0], scratch.t[0] = d, t
+    I, p = eliminate(I, p, U, d, t)
+    return is_ok, I, p
+
+
+@kernel
 def eliminate_velocity(work, body, x, scratch, k, I, p):
     """(A4, A5): one velocity of a joint."""
     dof, s = work.dofs[body.v + k], planar_column(body, x, k)
@@ -200,11 +215,17 @@ def sweep_inward(system, work, is_flexible):
             ax, ay, al = prescribed_acceleration(work, body, x)
             zx, zy, zw = zx + ax, zy + ay, zw + al
         p = with_bias(I, p, (zx, zy, zw))
-        for k in range(body.n_v):
-            is_ok, I, p = eliminate_velocity(work, body, x, scratch, k, I, p)
+        if body.kind == JointKind.REVOLUTE:
+            is_ok, I, p = eliminate_hinge(work, body, scratch, I, p)
             if not is_ok:
                 work.run[0].body = i
                 return False
+        else:
+            for k in range(body.n_v):
+                is_ok, I, p = eliminate_velocity(work, body, x, scratch, k, I, p)
+                if not is_ok:
+                    work.run[0].body = i
+                    return False
         if is_flexible and body.point >= 0:
             add_to_section(system, work, body, x, I, p)
         elif body.parent >= 0:

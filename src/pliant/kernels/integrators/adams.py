@@ -17,6 +17,7 @@ import math
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, NEARBY, STEPPER, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.finite import is_finite, larger_or_nan
+from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.integrators.adams_table import (
     BASIS,
     BASIS_TWICE,
@@ -35,6 +36,7 @@ from pliant.kernels.integrators.adams_table import (
     TRUST,
     TWICE,
     USED,
+    VALUES,
     WEIGHTS,
 )
 from pliant.system.status import Status
@@ -107,20 +109,20 @@ def begin_trial(memory, t):
 def put_integrals(memory, t, h, last):
     """I_0 .. I_last, J_0 .. J_last, and prod_(j<i) (h + d_j)."""
     past, integral, twice, product = memory.A[PAST], memory.A[INTEGRAL], memory.A[TWICE], memory.A[PRODUCT]
-    for i in range(last + 1):
-        integral[i] = 0.0
-        twice[i] = 0.0
+    values = memory.A[VALUES]
     for node in range(len(NODES)):
-        s = h * NODES[node]
-        value = h * WEIGHTS[node]
-        for i in range(last + 1):
-            integral[i] += value
-            twice[i] += (h - s) * value
-            value *= s + (t - past[i])
-    value = 1.0
+        values[node] = h * WEIGHTS[node]
+    whole = 1.0
     for i in range(last + 1):
-        product[i] = value
-        value *= h + (t - past[i])
+        d, once, second = t - past[i], 0.0, 0.0
+        # nodes side by side: products along i, of which each waits for the one before, are made for all of them at once
+        for node in range(len(NODES)):
+            s, value = h * NODES[node], values[node]
+            once += value
+            second += (h - s) * value
+            values[node] = value * (s + d)
+        integral[i], twice[i], product[i] = once, second, whole
+        whole *= h + d
 
 
 @kernel
@@ -133,13 +135,20 @@ def predict(memory, h, k):
         y_new[i] = y[i]
         end[i] = 0.0
         way[i] = h * y[i]
-    for j in range(k):
+    # two differences at a time: sums are read and written half as often
+    for j in range(0, k - 1, 2):
         a, b, c, row = integral[j], twice[j], product[j], differences[j][first:]
+        a2, b2, c2, row2 = integral[j + 1], twice[j + 1], product[j + 1], differences[j + 1][first:]
         for i in range(y.shape[0]):
-            difference = row[i]
-            y_new[i] += a * difference
-            end[i] += c * difference
-            way[i] += b * difference
+            y_new[i] += a * row[i] + a2 * row2[i]
+            end[i] += c * row[i] + c2 * row2[i]
+            way[i] += b * row[i] + b2 * row2[i]
+    if k % 2 == 1:
+        a, b, c, row = integral[k - 1], twice[k - 1], product[k - 1], differences[k - 1][first:]
+        for i in range(y.shape[0]):
+            y_new[i] += a * row[i]
+            end[i] += c * row[i]
+            way[i] += b * row[i]
     for p in range(pairs.shape[0]):
         memory.y_new[pairs[p, 0]] = memory.y[pairs[p, 0]] + ways[pairs[p, 1]]
 
@@ -170,6 +179,14 @@ def error_weights(integral, t, h, k, past, has_more):
 
 
 @kernel
+def put_weights(rtol, y, y_new, atol, weights):
+    """1 / tolerance of every component; 0 where it has none, or an infinite one."""
+    for i in range(weights.shape[0]):
+        size = atol[i] + rtol * max(abs(y[i]), abs(y_new[i]))
+        weights[i] = 1.0 / size if size > 0.0 else 0.0
+
+
+@kernel
 def error_norms(memory, t, h, k, has_more):
     """Errors of orders k - 1, k and k + 1 over their tolerances; infinite where they cannot be known."""
     stepping, y, y_new, atol, pairs = memory.stepping[0], memory.y, memory.y_new, memory.atol, memory.pairs
@@ -179,21 +196,20 @@ def error_norms(memory, t, h, k, has_more):
     below, own, above = error_weights(memory.A[INTEGRAL], t, h, k, past, has_more)
     below_q, own_q, above_q = error_weights(memory.A[TWICE], t, h, k, past, has_more)
     lower, norm, higher = 0.0, 0.0, 0.0
-    first = int(memory.c[FIRST])
-    single = y.shape[0] - first
-    for m in range(single + pairs.shape[0]):
-        i = j = first + m
-        is_pair = m >= single
-        if is_pair:
-            i, j = pairs[m - single, 0], pairs[m - single, 1]
-        size = atol[i] + stepping.rtol * max(abs(y[i]), abs(y_new[i]))
-        if size > 0.0 and size < math.inf:
-            weight = 1.0 / size
-            norm = larger_or_nan(norm, abs((own_q if is_pair else own) * top[j]) * weight)
-            lowest = (below_q if is_pair else below) * (differences[k - 1, j] + reach * top[j])
-            lower = max(lower, abs(lowest) * weight)
-            highest = (above_q if is_pair else above) * (top[j] - differences[k, j]) * beyond
-            higher = max(higher, abs(highest) * weight)
+    newest, newer, weights, first = differences[k], differences[k - 1], memory.scratch[1], int(memory.c[FIRST])
+    put_weights(stepping.rtol, y, y_new, atol, weights)
+    for m in range(first, y.shape[0]):
+        j = index(m)
+        weight = weights[j]
+        norm = larger_or_nan(norm, abs(own * top[j]) * weight)
+        lower = max(lower, abs(below * (newer[j] + reach * top[j])) * weight)
+        higher = max(higher, abs(above * (top[j] - newest[j]) * beyond) * weight)
+    for p in range(pairs.shape[0]):
+        i, j = index(pairs[p, 0]), index(pairs[p, 1])
+        weight = weights[i]
+        norm = larger_or_nan(norm, abs(own_q * top[j]) * weight)
+        lower = max(lower, abs(below_q * (newer[j] + reach * top[j])) * weight)
+        higher = max(higher, abs(above_q * (top[j] - newest[j]) * beyond) * weight)
     return lower if k > 1 else math.inf, norm, higher if has_more else math.inf
 
 
@@ -274,7 +290,7 @@ def step(system, work, memory, t, h):
     k = int(facts[ORDER])
     if stepping.is_fixed == 1:
         k = int(min(facts[COUNT], facts[MAX_ORDER], HIGHEST_FIXED))
-    has_more = facts[COUNT] > k
+    has_more = facts[COUNT] > k and k < facts[MAX_ORDER]
     facts[USED] = k
     put_integrals(memory, t, h, k + 1 if has_more else k)
     predict(memory, h, k)

@@ -5,7 +5,8 @@ import numpy as np
 HIGHEST, HIGHEST_FIXED = 14, 12  # order of the predictor; with a fixed step
 
 # rows of A
-PAST, INTEGRAL, TWICE, PRODUCT = 0, 1, 2, 3  # times of the points [s]; I_i; J_i; prod (h + d_j)
+# times of the points [s]; I_i; J_i; prod (h + d_j); the integrand at Gauss's nodes
+PAST, INTEGRAL, TWICE, PRODUCT, VALUES = range(5)
 # rows of stages: divided differences, the newest point first in each; TOP: the highest, with the predicted derivative
 TOP = HIGHEST + 2
 N_ROWS = HIGHEST + 3

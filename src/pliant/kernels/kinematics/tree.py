@@ -8,7 +8,13 @@ from pliant.kernels.flexible.body import update_modal_state
 from pliant.kernels.flexible.pool import put_modal_acceleration
 from pliant.kernels.flexible.sections import accelerate_sections, move_sections, section_offset
 from pliant.kernels.kinematics.joints import ZERO, cross_joint, subspace_column
-from pliant.kernels.kinematics.planar import accelerate_planar, move_planar, place_planar
+from pliant.kernels.kinematics.planar import (
+    accelerate_planar,
+    move_planar,
+    place_planar,
+    rotate,
+    shift_rotated,
+)
 
 # numba sees the caller as a name of this module
 call_state = STATE.call
@@ -156,23 +162,42 @@ def frame_placement(system, work, k):
 
 
 @kernel
-def frame_motion(system, work, k):
-    """World place and velocity of the origin of frame k, after place."""
+def planar_point(work, x, frame):
+    """Place in its body and velocity of the origin of a frame on the body at x, and angular velocity; axes B."""
+    px, py, vx, vy, w = frame.p_BF[0], frame.p_BF[1], x.v[0], x.v[1], x.w[2]
+    if frame.point < 0:
+        return (px, py), (vx - w * py, vy + w * px), w
+    section = work.points[frame.point]
+    px, py = rotate(section.R[0], section.R[3], px, py)
+    vx, vy, w = section.v[0], section.v[1], section.w[2]
+    return (section.s[0] + px, section.s[1] + py), (vx - w * py, vy + w * px), w
+
+
+@kernel
+def frame_state(system, work, k):
+    """World place and velocity of the origin of frame k, and its angular velocity, after place."""
     frame = system.frames[k]
     if frame.body < 0:
-        return vec(frame.p_BF), ZERO
+        return vec(frame.p_BF), ZERO, ZERO
     x = work.bodies[frame.body]
-    if system.world[0].uses_planar:
-        c, s, w, v = x.R_WB[0], x.R_WB[3], x.w[2], x.v
-        dx, dy = c * frame.p_BF[0] - s * frame.p_BF[1], s * frame.p_BF[0] + c * frame.p_BF[1]
-        p = (x.p_WB[0] + dx, x.p_WB[1] + dy, x.p_WB[2] + frame.p_BF[2])
-        return p, (c * v[0] - s * v[1] - w * dy, s * v[0] + c * v[1] + w * dx, 0.0)
-    R, v, w, p = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF)
-    s = ZERO
+    if system.world[0].is_planar:
+        (px, py), (vx, vy), w = planar_point(work, x, frame)
+        c, s = x.R_WB[0], x.R_WB[3]
+        px, py = shift_rotated(x.p_WB[0], x.p_WB[1], c, s, px, py)
+        vx, vy = rotate(c, s, vx, vy)
+        return (px, py, x.p_WB[2] + frame.p_BF[2]), (vx, vy, 0.0), (0.0, 0.0, w)
+    R, v, w, p, s = mat(x.R_WB), vec(x.v), vec(x.w), vec(frame.p_BF), ZERO
     if frame.point >= 0:
         section = work.points[frame.point]
         s, v, w, p = vec(section.s), vec(section.v), vec(section.w), section_offset(work, frame.point, p)
-    return add(vec(x.p_WB), mul(R, add(s, p))), mul(R, add(v, cross(w, p)))
+    return add(vec(x.p_WB), mul(R, add(s, p))), mul(R, add(v, cross(w, p))), mul(R, w)
+
+
+@kernel
+def frame_motion(system, work, k):
+    """World place and velocity of the origin of frame k, after place."""
+    p, v, _ = frame_state(system, work, k)
+    return p, v
 
 
 @kernel
