@@ -341,7 +341,7 @@ WORLD = np.dtype(
         ("has_frame_events", np.int64),  # events of frames or springs look at world placements
         ("has_one_way_springs", np.int64),  # springs between places that act in one sense only
         ("is_planar", np.int64),  # nothing ever leaves the x-y plane
-        ("uses_planar", np.int64),  # is_planar and rigid: three components will do
+        ("uses_planar", np.int64),  # is_planar, and no body bends
         ("is_spherical_chain", np.int64),  # serial, every joint spherical (or a floating root), nothing else
         ("n_lanes", np.int64),  # of constraints of loops
         ("is_coaxial", np.int64),  # segments on one line, no forces on them: nothing but rotation, linear
