@@ -3,7 +3,7 @@
 Whole steps of Newton's method from the shares before. Those at the border of their discs rotate with the step instead
 of leaving along a tangent, so Newton's matrix, whose multipliers are the curvature of the borders, is that of the
 motion along them (Absil, Mahony, Sepulchre, Optimization Algorithms on Matrix Manifolds, 2008, ch. 6). Nothing makes
-these steps safe: they are believed only where they end in the minimum, which is one and known by its own equations.
+these steps safe: they are believed only where they end in the minimum, which is one and known by its duality gap.
 """
 
 import math
@@ -21,12 +21,13 @@ from pliant.kernels.contact.barrier_steps import (
 from pliant.kernels.contact.bounded_matrix import factor, products, put_gradient, size_of, solve
 from pliant.kernels.contact.cone_steps import MIN_BARRIER
 from pliant.kernels.contact.phase import width_at
-from pliant.system.work import DUAL, SHARE, SLACK, STEP, WEIGHT
+from pliant.system.work import DUAL, GRADIENT, SHARE, SLACK, STEP, WEIGHT
 
 MAX_STEPS = 10  # more than cones need
 MIN_LEFT = 0.01  # of a slack or a multiplier, after a step
 THIN = 0.1  # slack below which it, not the share, says how near the bound is
 MAX_MISMATCH = 0.5  # of a multiplier, relative, from mu w / c of its slack, at the end
+MAX_GAP, ROUNDING = 2.0, 2e-16  # of a pair in units of mu; of one entry of W, relative
 
 
 @routine
@@ -101,6 +102,22 @@ def are_central(work, first, end):
 
 
 @routine
+def is_optimal(work, first, end, r, unit):
+    """By the duality gap, gradient times share plus the size of the gradient, which is at most mu w of every pair at
+    the minimum, w at most 1; and rounding."""
+    put_gradient(work, first, end, r, unit)
+    s, total, allowed, i = work.stick_force, 0.0, ROUNDING * (end - first) ** 2, first
+    while i < end:
+        width = width_at(work, i, end)
+        for a in range(i, i + width):
+            total += s[GRADIENT, a] * s[SHARE, a]
+        total += size_of(work, GRADIENT, i, width)
+        allowed += MAX_GAP * MIN_BARRIER
+        i += width
+    return total <= allowed
+
+
+@routine
 def follow(work, first, end, r, unit):
     """The minimum of the objective with the last barrier, from the shares before; whether it has been found."""
     before = math.inf
@@ -117,7 +134,7 @@ def follow(work, first, end, r, unit):
             return False
         if change < LAST_CHANGE or STAGNATION * before < change < ROUNDING_CHANGE:
             make_step(work, first, end, MIN_BARRIER, 1.0)
-            return are_central(work, first, end)
+            return are_central(work, first, end) and is_optimal(work, first, end, r, unit)
         make_rotating_step(work, first, end)
         before = change
     return False
