@@ -121,9 +121,10 @@ def test_nothing_to_hold_needs_no_steps():
 
 
 def moved(problem, rng, change):
-    """The same pairs a moment later: what moves them has changed by this part of their bounds, and so have these."""
+    """The same pairs a moment later: what moves them has changed by this part of their bounds, and so have these, but
+    by no more than e, so that they do not become as different as no contacts are."""
     n_pairs = len(problem.a0) // problem.width
-    bound = problem.bound * np.repeat(np.exp(change * rng.uniform(-1.0, 1.0, n_pairs)), problem.width)
+    bound = problem.bound * np.repeat(np.exp(min(change, 1.0) * rng.uniform(-1.0, 1.0, n_pairs)), problem.width)
     a0 = problem.a0 + change * problem.W @ (problem.bound * rng.uniform(-1.0, 1.0, len(problem.a0)))
     return problem._replace(a0=a0, bound=bound)
 
