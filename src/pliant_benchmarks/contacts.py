@@ -16,7 +16,7 @@ from pliant_benchmarks.figures import Figure, Say
 G = 9.81  # [m/s^2]
 LINK = 0.1  # [m] of the chain
 DURATION = 1.0  # [s]
-GOAL = 60.0  # of real time
+GOAL = 30.0  # of real time
 STICTION = Friction("stiction", mu_k=0.3, mu_s=0.5)
 
 

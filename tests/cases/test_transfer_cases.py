@@ -67,6 +67,16 @@ def test_what_no_method_can_do_is_refused():
         run(tmm_beam, layout="start")
 
 
+def test_an_instant_beyond_the_motion_is_refused_and_one_that_nobody_asked_for_left_out():
+    with pytest.raises(ModelError, match=r"time_2: 7 s found, and the motion ends at duration = 2 s; give an instant"):
+        run(tmm_chain, duration=2.0, time_2=7.0)
+    _, found = run(tmm_chain, duration=2.0)
+    assert "tip_angle_1" in found
+    assert "tip_angle_2" not in found
+    settings = all_cases()["tmm-chain"].resolve({"duration": 2.0, "time_3": 10.0})
+    assert tmm_chain.unused(settings)["time_3"] == "duration = 2 s: it is later"
+
+
 def test_growth_without_bound_is_stopped_and_named():
     """Proposed (1/2, 1/2) beyond its limit of stability."""
     result, _ = run(tmm_chain, integrator="proposed", g1=0.5, g2=0.5, step=1.5, duration=2000.0, damping=0.0)

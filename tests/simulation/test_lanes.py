@@ -16,6 +16,7 @@ from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.formulations import articulated_lanes, articulated_spatial_lanes
 from pliant.simulation import prepared_run
 from pliant.simulation.prepared_run import PreparedRun
+from pliant.simulation.run_batch import MAX_CHUNK, chunk_size
 from pliant.system.status import Status
 from pliant.system.work import room_for_lanes
 from pliant_benchmarks import models as bench_models
@@ -232,3 +233,24 @@ def test_what_ends_steps_or_acts_on_bodies_does_not_go_in_lanes():
 
 def _with_hinge(model: Model, name: str, **given: object) -> Model:
     return replace(model, joints=tuple(replace(j, **given) if j.name == name else j for j in model.joints))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_chunks_are_whole_lanes_where_these_are_used(workers):
+    """Threads and processes take eight runs or a multiple; elsewhere as many as come to some four chunks each."""
+    for n in (1, 7, 30, 200, 4000):
+        size = chunk_size(n, workers, goes_in_lanes=True)
+        assert size % WIDTH == 0
+        assert size <= MAX_CHUNK
+        assert chunk_size(n, workers, goes_in_lanes=False) == max(1, min(MAX_CHUNK, n // (4 * workers)))
+
+
+def test_another_run_of_the_same_tables_gives_the_same_bits():
+    Q, V = starts_of(CHAIN, 9)
+    first = PreparedRun(CHAIN, 0.2, rtol=1e-6)
+    other, stop = first.another(), np.zeros(1, np.int64)
+    assert other.handle.packed is first.handle.packed
+    assert other.handle.work is not first.handle.work
+    one, two = first.sweep(Q, V, stop), other.sweep(Q, V, stop)
+    assert np.array_equal(one.q, two.q)
+    assert np.array_equal(one.steps, two.steps)

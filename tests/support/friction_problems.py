@@ -22,7 +22,20 @@ from pliant.kernels.contact.bounded_forces import (
 from pliant.kernels.contact.cone_steps import MIN_BARRIER, approach_bounds
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
-from pliant.system.work import BOUND, FORCE, FREE, MARGIN, N_STICK_ROWS, REACH, SCALE, SHARE, SLACK, WEIGHT, new_work
+from pliant.system.work import (
+    BOUND,
+    FORCE,
+    FREE,
+    MARGIN,
+    N_PLACE_ROWS,
+    N_STICK_ROWS,
+    REACH,
+    SCALE,
+    SHARE,
+    SLACK,
+    WEIGHT,
+    new_work,
+)
 
 Array = NDArray[np.float64]
 KINDS = ("regular", "plate", "bodies", "line", "light")
@@ -84,16 +97,20 @@ def solve_by_barriers(system, work, n):
     return end(work, n, descend(work, 0, n, 0, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0))
 
 
-def solution(problem: Problem, function: Any = solve) -> Solution:
+def solution(problem: Problem, function: Any = solve, before: Solution | None = None) -> Solution:
+    """before: the solution of an evaluation before, which is followed."""
     n = len(problem.a0)
     system, work = empty_system(), new_work(empty_system())
     diagonal = np.diag(problem.W)
     rows = np.zeros((N_STICK_ROWS, n))
     rows[FREE], rows[BOUND] = problem.a0, problem.bound
+    if before is not None:
+        rows[SHARE], rows[SLACK] = before.share, np.repeat(before.slack, problem.width)
     rows[SCALE] = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
     first = np.arange(n) // problem.width * problem.width
     stick = np.vstack([problem.W, np.zeros((2 * n, n))])
-    work = work._replace(stick=stick, stick_force=rows, stick_first=first)
+    places = np.full((N_PLACE_ROWS, n), n)  # one range
+    work = work._replace(stick=stick, stick_force=rows, stick_first=first, stick_places=places)
     status = _jit.entry(function)(Pinned(system).ref, Pinned(work).ref, n)
     pairs = slice(None, None, problem.width)
     return Solution(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pliant.beams import uniform_modes, varying_modes
 from pliant.beams.polynomials import axial_polynomial, polynomial
 from pliant.beams.sampled import sampled_axial, sampled_bending
-from pliant.beams.shapes import PieceShape, Shape, SineShape, WaveShape, normalised
+from pliant.beams.shapes import PieceShape, Shape, SineShape, WaveShape, all_normalised
 from pliant.beams.uniform_modes import EndLoads, UniformBeam
 from pliant.beams.varying_modes import VaryingBeam
 from pliant.model.flexible import AxialShapes, Beam, Bending, TaperedSection
@@ -77,10 +77,8 @@ def bending_modes(beam: Beam, plane: Plane) -> list[BendingMode]:
     section = beam.section if beam.shapes_from is None else beam.shapes_from.section
     found = (_varying if isinstance(section, TaperedSection) else _uniform)(beam, bending, plane)
     seen = [_from_hub(shape) if bending.hub_inertia is not None else shape for _, shape in found]
-    return [
-        BendingMode(normalised(shape, beam.length, number, bending.scale), omega)
-        for number, (omega, _), shape in zip(bending.numbers, found, seen, strict=True)
-    ]
+    shapes = all_normalised(seen, beam.length, bending.numbers, bending.scale)
+    return [BendingMode(shape, omega) for shape, (omega, _) in zip(shapes, found, strict=True)]
 
 
 def _source_values(beam: Beam, x: Array) -> BeamValues:

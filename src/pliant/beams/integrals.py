@@ -20,6 +20,9 @@ from pliant.model.flexible import Beam
 Array = NDArray[np.float64]
 
 SMALLEST = 1e-14  # singular values kept, relative to the largest
+MIXED = 3, 40  # mixtures of products of slopes that span them all: so many for every mode, and so many more
+N_CHECKED = 61  # mixtures that are held against them
+MAX_BESIDE = 1e-13  # of the largest entry: what is beside them is rounding
 
 
 class PointValues(NamedTuple):
@@ -74,7 +77,8 @@ def body_tables(beam: Beam) -> BodyTables:
     """All tables of a beam; the last ones are kept."""
     shapes = beam_shapes(beam)
     s = sample(beam, shapes)
-    H = _shortening(beam, shapes, s.x)
+    H_all = _shortening(beam, shapes, np.append(s.x, beam.length))
+    H = H_all[:-1]
     Q, psi = _shortening_functions(beam, shapes, s, H)
     phi = np.vstack([s.phi, psi])
     axis = np.concatenate([s.axis, np.zeros(len(psi), dtype=np.int64)])
@@ -103,7 +107,7 @@ def body_tables(beam: Beam) -> BodyTables:
         is_stiffened=beam.is_stiffened,
         Hm=np.einsum("q,qij->ij", s.dm, H),
         H1=np.einsum("q,qij->ij", s.dm * s.x, H),
-        tip=point_values(beam, shapes, beam.length),
+        tip=_values_at(beam, shapes, np.array([beam.length]), H_all[-1:])[0],
     )
 
 
@@ -121,6 +125,11 @@ def point_values(beam: Beam, shapes: BeamShapes, x: float) -> PointValues:
 
 def values_at(beam: Beam, shapes: BeamShapes, x: Array) -> list[PointValues]:
     """At many places, together: much faster than one by one."""
+    return _values_at(beam, shapes, x, _shortening(beam, shapes, x))
+
+
+def _values_at(beam: Beam, shapes: BeamShapes, x: Array, H: Array) -> list[PointValues]:
+    """H: the shortening at x."""
     y, z, stretch, torsion = (values_of(family, x) for family in shapes[:4])
     ny, nz, nx = len(y), len(z), len(stretch)
     theta = np.zeros((len(x), 3, shapes.n_modes))
@@ -132,7 +141,7 @@ def values_at(beam: Beam, shapes: BeamShapes, x: Array) -> list[PointValues]:
         theta[:, 2, k] = value.rotation
     phi = np.array([value.y for value in (*y, *z, *stretch)]).reshape(ny + nz + nx, len(x)).T
     positions = np.column_stack([x, np.zeros((len(x), 2))])
-    H, shares = _shortening(beam, shapes, x), section_shares(beam, shapes, x)
+    shares = section_shares(beam, shapes, x)
     return [PointValues(*values) for values in zip(positions, phi, theta, H, shares, strict=True)]
 
 
@@ -151,14 +160,39 @@ def _shortening_functions(beam: Beam, shapes: BeamShapes, s: Samples, H: Array) 
     rows, columns = np.tril_indices(n)
     second = root[:, None] * H[:, rows, columns]
     fourth = root[:, None] * slope_products(beam, shapes, s.x)
-    functions = np.hstack([second, fourth])
-    if functions.shape[1] > len(root):  # products of many modes: the same left singular vectors, of a smaller matrix
-        functions = np.asarray(np.linalg.qr(functions.T, mode="r")).T
-    U, sigma, _ = np.linalg.svd(functions, full_matrices=False)
-    U = U[:, sigma > SMALLEST * sigma[0]]
+    U = _left_vectors(np.hstack([second, fourth]) if fourth.shape[1] else second, n)
     Q = np.zeros((U.shape[1], n, n))
     Q[:, rows, columns] = Q[:, columns, rows] = U.T @ second
     return Q, U.T / root
+
+
+def _left_vectors(functions: Array, n: int) -> Array:
+    """Orthonormal columns that span the functions (places, products of n slopes), without those of rounding."""
+    places, count = functions.shape
+    n_mixed = MIXED[0] * n + MIXED[1]
+    if n_mixed < min(places, count) // 2:
+        # many products of few independent functions, which as many mixtures span, too (Halko, Martinsson, Tropp, SIAM
+        # Rev. 53, 2011); others say whether they do
+        rng = np.random.default_rng(0)
+        U, sigma, _ = np.linalg.svd(_mixtures(functions, n_mixed, rng), full_matrices=False)
+        kept, others = U[:, sigma > SMALLEST * sigma[0]], _mixtures(functions, N_CHECKED, rng)
+        beside = others - kept @ (kept.T @ others)
+        if len(kept.T) < n_mixed and np.abs(beside).max() < MAX_BESIDE * np.abs(others).max():
+            return kept
+    if count > places:  # the same left singular vectors, of a smaller matrix
+        functions = np.asarray(np.linalg.qr(functions.T, mode="r")).T
+    U, sigma, _ = np.linalg.svd(functions, full_matrices=False)
+    return np.asarray(U[:, sigma > SMALLEST * sigma[0]])
+
+
+def _mixtures(functions: Array, n: int, rng: np.random.Generator) -> Array:
+    """Sums of columns with random signs: each column in one of n, (places, n)."""
+    count = functions.shape[1]
+    signs: Array = 1.0 - 2.0 * rng.integers(0, 2, count).astype(float)
+    whole = count - count % n
+    out = np.einsum("pgk,gk->pk", functions[:, :whole].reshape(len(functions), -1, n), signs[:whole].reshape(-1, n))
+    out[:, : count - whole] += functions[:, whole:] * signs[whole:]
+    return np.asarray(out)
 
 
 def _rotary(beam: Beam, s: Samples) -> tuple[Array, Array, Array]:

@@ -174,7 +174,14 @@ def _tops(shape: Shape, x: Array, length: float) -> Array:
 
 def normalised(shape: Shape, length: float, number: int, scale: str) -> Shape:
     """scale "max": largest |y| is 1 and the first extremum positive; "tip": the tip value is 1."""
+    (found,) = all_normalised([shape], length, [number], scale)
+    return found
+
+
+def all_normalised(shapes: Sequence[Shape], length: float, numbers: Sequence[int], scale: str) -> list[Shape]:
+    """Many together, which is much faster for series."""
     if scale == "tip":
-        return shape.scaled(1 / float(shape.at(np.array(length)).y))
-    top, sign = largest(shape, length, number)
-    return shape.scaled(sign / top)
+        tips = values_of(shapes, np.array([length]))
+        return [shape.scaled(1 / float(tip.y[0])) for shape, tip in zip(shapes, tips, strict=True)]
+    tops = [largest(shape, length, number) for shape, number in zip(shapes, numbers, strict=True)]
+    return [shape.scaled(sign / top) for shape, (top, sign) in zip(shapes, tops, strict=True)]

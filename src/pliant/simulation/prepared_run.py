@@ -21,6 +21,7 @@ from pliant.simulation.recorder import Recorded
 from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.run import advance_to_end
 from pliant.system.memory import STEPPING, Memory
+from pliant.system.pack import Packed
 from pliant.system.status import Status
 from pliant.system.tables import JointKind, rows
 from pliant.system.work import WIDTH
@@ -60,8 +61,12 @@ class PreparedRun:
     Starts are arrays of the right length; what is not so is refused with a message, unless unchecked=True."""
 
     def __init__(self, model: Model, duration: float | None = None, *, unchecked: bool = False, **options: Any) -> None:
-        self._given = {"duration": duration, "unchecked": unchecked, **options}
-        self._run = RepeatedRun(model, unchecked, duration=duration, **options)
+        self._make(model, {"duration": duration, "unchecked": unchecked, **options}, None)
+
+    def _make(self, model: Model, given: dict[str, Any], packed: Packed | None) -> None:
+        """packed: the tables of this very model, if there are."""
+        self._given = given
+        self._run = RepeatedRun(model, packed=packed, **given)
         self.options, self.handle = self._run.options, self._run.handle
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
@@ -74,6 +79,12 @@ class PreparedRun:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and sent to other processes as what it is made of."""
         return _again, (self.handle.model, self._given)
+
+    def another(self) -> PreparedRun:
+        """One for another thread, with the same tables of the model: most of the work of making one."""
+        new = object.__new__(PreparedRun)
+        new._make(self.handle.model, self._given, self.handle.packed)
+        return new
 
     @property
     def memory(self) -> Memory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ MAX_CHUNK = 64  # runs a thread takes at once
 NOT_BEGUN = "before it began"
 PER_RUN = ("t", "q", "v", "steps", "status", "reasons", "q_at", "v_at", "results", "audits", "heard")
 LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
+
+
+def chunk_size(n: int, workers: int, goes_in_lanes: bool) -> int:
+    """Runs that a worker takes at once: all of them some four times, and whole lanes where these are used."""
+    size = max(1, min(MAX_CHUNK, n // (4 * workers)))
+    return -(-size // WIDTH) * WIDTH if goes_in_lanes else size
 
 
 class RunBatch:
@@ -63,15 +70,16 @@ class RunBatch:
 
     def share_out(self, threads: int, progress: ManyProgress | None) -> None:
         """All runs, in threads; this one watches."""
-        n = len(self.t)
+        n, first = len(self.t), self._first_run()
         if len(self.models) == 1 and not self._is_whole:
-            self._chunk = max(1, min(MAX_CHUNK, n // (4 * threads)))
-        workers = [threading.Thread(target=self._labour, daemon=True) for _ in range(min(threads, n))]
-        # kernels are compiled, or loaded, here and once
-        prepare(self.models[0])
-        for worker in workers:
-            worker.start()
+            self._chunk = chunk_size(n, threads, first is not None and first.goes_in_lanes)
+        workers: list[threading.Thread] = []
         try:
+            for k in range(min(threads, n)):
+                # the others are made while the first is under way
+                run = first if k == 0 or first is None else first.another()
+                workers.append(threading.Thread(target=self._labour, args=(run,), daemon=True))
+                workers[-1].start()
             for worker in workers:
                 while worker.is_alive():
                     worker.join(LOOK_SECONDS)
@@ -89,6 +97,14 @@ class RunBatch:
                 worker.join()
         if self._error is not None:
             raise self._error
+
+    def _first_run(self) -> PreparedRun | None:
+        """That of the first thread, if one serves all runs. Kernels are compiled, or loaded, here and once."""
+        if len(self.models) == 1 and not self._is_whole:
+            with suppress(PliantError):  # told by every run
+                return PreparedRun(self.models[0], **self.settings)
+        prepare(self.models[0])
+        return None
 
     # --- parts of it, for other processes ---------------------------------------------------------------------------
 
@@ -122,10 +138,9 @@ class RunBatch:
 
     # --- in a thread ------------------------------------------------------------------------------------------------
 
-    def _labour(self) -> None:
-        """What one thread does."""
+    def _labour(self, run: PreparedRun | None) -> None:
+        """What one thread does. run: made for it, if one serves all runs."""
         try:
-            run: PreparedRun | None = None
             while not self._stop[0]:
                 with self._lock:
                     part = range(self._next, min(self._next + self._chunk, len(self.t)))
@@ -133,8 +148,6 @@ class RunBatch:
                 if not part:
                     return
                 run = self._run(part, run)
-                if run is not None and run.goes_in_lanes and len(self.models) == 1:
-                    self._chunk = max(self._chunk, WIDTH)
                 with self._lock:
                     self.n_done += len(part)
         except BaseException as error:  # reported by the thread that watches
@@ -212,6 +225,7 @@ class RunBatch:
         heard = [
             f"run {i}: {words}"
             for i in range(len(self.t))
+            if not is_ok[i] or self.heard[i]
             for words in (*(() if is_ok[i] else (f"{self.status[i]} {self.reasons[i]}",)), *self.heard[i])
         ]
         names = dict.fromkeys(name for audit in self.audits for name in audit)

@@ -20,7 +20,7 @@ from pliant.engine.callbacks import CallbackError
 from pliant.errors import ModelError, PliantError
 from pliant.model.model import Model
 from pliant.simulation.prepared_run import PreparedRun
-from pliant.simulation.run_batch import LOOK_SECONDS, MAX_CHUNK, NOT_BEGUN, RunBatch
+from pliant.simulation.run_batch import LOOK_SECONDS, NOT_BEGUN, RunBatch, chunk_size
 
 LOST = (
     "its process ended before it was done: killed, out of memory, or started by a script that does not say "
@@ -31,12 +31,14 @@ _stop: Any = None  # in a worker: set when the caller gives up
 
 def share_out_to_processes(batch: RunBatch, workers: int, progress: Callable[[int, int], None] | None) -> None:
     """All runs, in processes; what is done is kept when Ctrl-C or a lost process ends it."""
-    n = len(batch.t)
-    size = max(1, min(MAX_CHUNK, n // (4 * workers)))
+    pickled(batch.models[:1])  # or a message before anything is compiled
+    n, goes_in_lanes = len(batch.t), False
+    with suppress(PliantError):  # a start that is no good is told by its run
+        # kernels are compiled here and once
+        goes_in_lanes = PreparedRun(batch.models[0], **batch.settings).goes_in_lanes and len(batch.models) == 1
+    size = chunk_size(n, workers, goes_in_lanes)
     parts = [range(first, min(first + size, n)) for first in range(0, n, size)]
     given = [pickled(batch.models_of(part)) for part in parts]
-    with suppress(PliantError):  # a start that is no good is told by its run
-        PreparedRun(batch.models[0], **batch.settings)  # kernels are compiled here and once
     context = get_context("spawn")
     stop = context.Event()
     pool = ProcessPoolExecutor(min(workers, len(parts)), context, _begin, (stop,))

@@ -19,6 +19,7 @@ from pliant.model.model import Model
 from pliant.result import Result
 from pliant.simulation.accuracy import run_to_accuracy
 from pliant.simulation.continuing import as_start, go_on
+from pliant.simulation.fast_shapes import say_if_fast
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room
@@ -93,6 +94,8 @@ def run_model(
     t0 = begin.t if begin is not None else 0.0
     options = check_options(model, t0, **given)
     check_room(model, options)
+    if options["step"] is None:
+        say_if_fast(model, options["duration"])
     if options["accuracy"] is not None:
 
         def run_with(tolerances: dict[str, Any]) -> Result:

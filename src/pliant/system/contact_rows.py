@@ -123,6 +123,21 @@ class ContactRows:
         return kinds
 
 
+def put_spans(contacts: Any, joint_frictions: Any, bodies: Any, dofs: Any, frames: Any, has_loops: bool) -> None:
+    """Velocities of the trees on which forces act, as one span each; all of them where loops connect trees."""
+    root = np.arange(len(bodies))
+    for k, body in enumerate(bodies):
+        if body.parent >= 0:
+            root[k] = root[body.parent]
+    of_velocities = root[dofs.body] if len(dofs) else np.zeros(0, np.int64)
+    acting = [(row, [frames[row.frame].body, frames[row.plane].body]) for row in contacts]
+    acting += [(row, [dofs[row.dof].body]) for row in joint_frictions]
+    for row, on in acting:
+        roots = [root[body] for body in on if body >= 0]
+        moved = np.flatnonzero(np.isin(of_velocities, roots) | has_loops)
+        row.span_first, row.span_end = (moved[0], moved[-1] + 1) if len(moved) else (0, 0)
+
+
 def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, Any]:
     others = {**NO_ROWS, table: k}
     # of a law that sticks all but the gap are positive as long as the branch holds

@@ -58,6 +58,8 @@ CONTACT = np.dtype(
         ("state", np.int64),  # in z: two friction states along the plane's x and y [m], -1 = none
         ("has_clamp", np.int64),  # the law has damping
         ("rests", np.int64),  # it may be pressed at the start
+        ("span_first", np.int64),  # first velocity that its force may move ..
+        ("span_end", np.int64),  # .. and the one after the last
         ("radius", np.float64),  # of the ball about the point [m]
         ("K", np.float64),  # [N/m^n]
         ("n", np.float64),
@@ -98,6 +100,8 @@ JOINT_FRICTION = np.dtype(
         ("friction", np.int64),  # row in frictions
         ("phase", np.int64),  # row in work.phase
         ("state", np.int64),  # in z, -1 = none
+        ("span_first", np.int64),  # as of a contact
+        ("span_end", np.int64),
         ("load", np.float64),  # N of the law [N, N m]
     ],
     align=True,

@@ -16,7 +16,7 @@ from pliant.model.planar_chains import PlanarChain
 from pliant.model.transmissions import TorqueTable
 from pliant.model.tree import Link, find_frame, kept_velocities, model_size, motor_links, stays_in_plane
 from pliant.system import tables
-from pliant.system.contact_rows import NO_ROWS, ContactRows
+from pliant.system.contact_rows import NO_ROWS, ContactRows, put_spans
 from pliant.system.contact_tables import CONTACT, FRICTION, JOINT_FRICTION
 from pliant.system.control_rows import ControlRows
 from pliant.system.control_tables import COMMAND, CONTROLLER, ENCODER, FEEDBACK
@@ -90,6 +90,8 @@ def pack(model: Model) -> Packed:
     for i, phase in ball_phases.items():
         bodies[i].ball_phase = phase
     contacts = _fill(rows(len(touching.contacts), CONTACT), touching.contacts)
+    joint_frictions = _fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions)
+    put_spans(contacts, joint_frictions, bodies, dofs, frame_table, bool(closed.loops))
     loops = _fill(rows(len(closed.loops), LOOP), closed.loops)
     acting = [*loads.frame, *springs.start, *springs.end, *contacts.frame, *contacts.plane, *loops.first, *loops.second]
     of_springs, of_contacts = (springs.start, springs.end), (contacts.frame, contacts.plane)
@@ -118,7 +120,7 @@ def pack(model: Model) -> Packed:
         springs=springs,
         contacts=contacts,
         frictions=_fill(rows(len(touching.frictions), FRICTION), touching.frictions),
-        joint_frictions=_fill(rows(len(touching.joint_frictions), JOINT_FRICTION), touching.joint_frictions),
+        joint_frictions=joint_frictions,
         loops=loops,
         constraints=_fill(rows(len(closed.constraints), CONSTRAINT), closed.constraints),
         branches=_fill(rows(len(closed.branches), BRANCH), closed.branches),

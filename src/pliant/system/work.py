@@ -189,6 +189,9 @@ RUN = np.dtype(
         ("n_touching", np.int64),  # active contacts
         ("n_sticking", np.int64),  # unknown stick forces
         ("n_broken", np.int64),  # friction pairs at rest whose force has reached its bound
+        # filled by contact/places.py
+        ("n_stick_lanes", np.int64),  # lanes in which the unknowns go through M^-1
+        ("is_coupled", np.int64),  # 1: every force moves all velocities
         ("n_newton", np.int64),  # Newton's steps to the last forces; filled by contact/bounded_forces.py
         (
             "max_angular_speed",
@@ -211,6 +214,11 @@ FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIG
 # of these; steps of the predictor
 REACH, STRENGTH, AXIS, DUAL, PULL, DUAL_STEP, PULL_STEP, DUAL_RIGHT, PULL_RIGHT, PREDICTED = range(12, 22)
 N_STICK_ROWS = 22
+# rows of work.stick_places, by unknown: first velocity that its force may move, and the one after the last; its lane in
+# M^-1; the end of its range of unknowns, beyond which W has no entries; first velocity that the range may move, and the
+# one after the last; and by lane: the one after the last velocity in it
+SPAN_FIRST, SPAN_END, LANE, RANGE_END, RANGE_SPAN_FIRST, RANGE_SPAN_END, LANE_END = range(7)
+N_PLACE_ROWS = 7
 
 
 # rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
@@ -239,6 +247,7 @@ class Work(NamedTuple):
     stick: Any  # (3 n, n) W, its factor, and its factor of low rank
     stick_force: Any  # (N_STICK_ROWS, n) rows named below
     stick_first: Any  # int64 (n) first unknown of the same friction pair; filled by contact/phase.py
+    stick_places: Any  # int64 (N_PLACE_ROWS, n) rows named above; filled by contact/places.py
     stick_jacobian: Any  # (n, n_v) J
     stick_lift: Any  # (n_v, n) M^-1 J^T
     stick_column: Any  # (n_v) one column of it
@@ -358,6 +367,7 @@ def new_work(system: System, n_inputs: int = 0, control_size: int = 0) -> Work:
         stick=np.zeros((3 * n_stick, n_stick)),
         stick_force=np.zeros((N_STICK_ROWS, n_stick)),
         stick_first=np.zeros(n_stick, np.int64),
+        stick_places=np.zeros((N_PLACE_ROWS, n_stick), np.int64),
         stick_jacobian=np.zeros((n_stick, n_v)),
         stick_lift=np.zeros((n_v, n_stick)),
         stick_column=np.zeros(n_v),

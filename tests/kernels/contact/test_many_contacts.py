@@ -132,3 +132,48 @@ def test_peaks_of_normal_forces_are_those_of_the_outputs():
         peaks = [row.peak_normal for row in found.contacts if row.point.endswith(f".point{k + 1}")]
         # normal force, and friction along three axes
         assert max(peaks) == np.max(found.outputs["push"].reshape(len(found.t), 8, 4)[:, k, 0])
+
+
+def test_trees_beside_each_other_are_held_as_each_alone():
+    """Boxes whose feet are declared box by box, or by corners, so that pairs of one box are not neighbours; one box
+    rests on another, which connects two trees. M^-1 of all pairs of different trees is found in one go."""
+    rng = np.random.default_rng(4)
+    law, corners = NormalLaw("kelvin-voigt", 1e4, damping=60.0), [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+
+    def accelerations(boxes, by_corner):
+        def foot(k, x, y):
+            return Frame(f"box{k}", (0.15 * x, 0.1 * y, -0.05))
+
+        feet = (
+            [foot(k, *at) for at in corners for k in boxes]
+            if by_corner
+            else [foot(k, *at) for k in boxes for at in corners]
+        )
+        contacts = [Contact("ground", law, points=feet, friction=STICTION, rests=True)]
+        if 1 in boxes:
+            top = [Frame("top", (0.05 * x, 0.05 * y, -0.05)) for x, y in corners]
+            lid = pliant.Plane("box1", (0.0, 0.0, 0.05))
+            contacts.append(Contact("lid", law, lid, points=top, friction=STICTION, rests=True))
+        names = [f"box{k}" for k in boxes] + ["top"] * (1 in boxes)
+        places = {f"box{k}": (k, 0.0, 0.049) for k in boxes} | {"top": (1.0, 0.0, 0.1485)}
+        model = Model(
+            "boxes",
+            [Body(name, 1.0, shape=pliant.Box((0.3, 0.2, 0.1))) for name in names],
+            [Joint(f"free_{name}", "floating", name, q0=(*map(float, places[name]), 0, 0, 0, 1)) for name in names],
+            gravity=(0.35 * G, 0.1 * G, -G),
+            contacts=contacts,
+        )
+        v = np.concatenate([turned[name] for name in names])
+        vdot = Prepared(model).forward_dynamics(np.array(model.q0), v)
+        return dict(zip(names, vdot.reshape(-1, 6), strict=True))
+
+    turned = {name: np.zeros(6) for name in ("box0", "box1", "box2", "top")}
+    for vector in turned.values():
+        vector[:3] = 1e-9 * rng.normal(size=3)  # slower than the stick speed
+    together = [accelerations((0, 1, 2), by_corner) for by_corner in (False, True)]
+    for k in range(3):
+        alone = accelerations((k,), False)
+        for found in together:
+            for name, vdot in alone.items():
+                # forces are found with a barrier of 1e-13, in parts that are not the same
+                np.testing.assert_allclose(found[name], vdot, rtol=0.0, atol=1e-9)

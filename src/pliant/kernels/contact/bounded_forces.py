@@ -8,8 +8,9 @@ the state, small ones are equal parts of their bounds, and one reaches its bound
 
 In shares x of the bounds. The weight w_i of a friction pair, the most that gradient i can be, makes small bounds and
 light parts count as the others do. cone_steps.py leads to about the solution, barrier_steps.py ends there: at the
-minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where cones have not led there,
-barriers that fall more slowly do; if these have not either, which pairs stick is undecided, and the caller hears it.
+minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where an evaluation before in the same
+phase is near, follow_steps.py leads from its solution to the same minimum. Where cones have not led there, barriers
+that fall more slowly do; if these have not either, which pairs stick is undecided, and the caller hears it.
 """
 
 import math
@@ -19,8 +20,22 @@ from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_matrix import MAX_DENSE, factor_low_rank
 from pliant.kernels.contact.cone_steps import MIN_BARRIER, approach_bounds
+from pliant.kernels.contact.follow_steps import follow, forget, has_before
 from pliant.system.status import Status
-from pliant.system.work import BOUND, DUAL, FORCE, FREE, MARGIN, MULTIPLIER, REACH, SCALE, SHARE, SLACK, WEIGHT
+from pliant.system.work import (
+    BOUND,
+    DUAL,
+    FORCE,
+    FREE,
+    MARGIN,
+    MULTIPLIER,
+    RANGE_END,
+    REACH,
+    SCALE,
+    SHARE,
+    SLACK,
+    WEIGHT,
+)
 
 OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes integers only
 
@@ -83,6 +98,8 @@ def begin(work, first, end, mu):
 def find_shares(work, first, end, unit):
     """Shares and slacks at the minimum with the last barrier; whether they have been found."""
     r = factor_low_rank(work, first, end) if end - first > MAX_DENSE else 0
+    if has_before(work, first, end) and follow(work, first, end, r, unit):
+        return True
     # where no force is near its bound a few steps lead there at once, and else the first of them says so
     begin(work, first, end, MIN_BARRIER)
     if descend(work, first, end, r, unit, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
@@ -101,9 +118,11 @@ def find_part(work, first, end):
     """Forces, multipliers and margins of a part of the unknowns; whether they have been found."""
     s, unit = work.stick_force, put_weights(work, first, end)
     for i in range(first, end):
-        s[SHARE, i], s[SLACK, i] = 0.0, 0.5
         s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
-    if unit > 0.0 and not find_shares(work, first, end, unit):
+    if not unit > 0.0:
+        begin(work, first, end, 0.0)
+    elif not find_shares(work, first, end, unit):
+        forget(work, first, end)
         return False
     for i in range(first, end):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
@@ -119,7 +138,7 @@ def find_bounded_forces(work, n):
     moves apart (bodies on their own) is solved apart."""
     work.run[0].n_newton, first = 0, 0
     while first < n:
-        end = part_end(work, first, n)
+        end = part_end(work, first, work.stick_places[RANGE_END, first])
         if not find_part(work, first, end):
             return UNDECIDED
         first = end

@@ -7,6 +7,7 @@ from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import branch_of
 from pliant.kernels.contact.geometry import measure, plane_axes, tangent
 from pliant.kernels.contact.normal import clamp_margin
+from pliant.kernels.contact.places import place_unknowns
 from pliant.kernels.forces.joints import joint_deflection_rate, set_ball_phase, set_limit_phase
 from pliant.kernels.forces.springs import set_spring_phase
 from pliant.kernels.forces.transmissions import set_flank_phase
@@ -64,6 +65,7 @@ def count_contacts(system, work):
             work.stick_first[sticking] = sticking
             sticking += 1
     work.run[0].n_touching, work.run[0].n_sticking, work.run[0].n_broken = touching, sticking, broken
+    place_unknowns(system, work)
 
 
 @kernel

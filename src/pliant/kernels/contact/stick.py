@@ -21,6 +21,7 @@ from pliant.kernels.contact.bounded_forces import find_bounded_forces
 from pliant.kernels.contact.bounded_matrix import product, size_of
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
+from pliant.kernels.contact.places import place_again
 from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import add_row
@@ -28,7 +29,20 @@ from pliant.kernels.kinematics.tree import accelerate
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
-from pliant.system.work import BOUND, FORCE, FREE, MARGIN, RIGHT, SCALE
+from pliant.system.work import (
+    BOUND,
+    FORCE,
+    FREE,
+    LANE,
+    MARGIN,
+    RANGE_END,
+    RANGE_SPAN_END,
+    RANGE_SPAN_FIRST,
+    RIGHT,
+    SCALE,
+    SPAN_END,
+    SPAN_FIRST,
+)
 
 call_acceleration = ACCELERATION.call
 call_response = RESPONSE.call
@@ -71,7 +85,7 @@ def put_jacobian(system, work, n):
     """J of all sticking friction pairs, with their bounds; forces are gathered."""
     J, bound = work.stick_jacobian, work.stick_force[BOUND]
     for i in range(n):
-        for j in range(J.shape[1]):
+        for j in range(work.stick_places[SPAN_FIRST, i], work.stick_places[SPAN_END, i]):
             J[i, j] = 0.0
     for k in range(len(system.contacts)):
         i, contact = work.contacts[k].unknown, system.contacts[k]
@@ -124,35 +138,59 @@ def mobility_in_loops(work, i):
 
 
 @routine
+def put_into_lanes(work, first, n):
+    """Rows of J into the lanes from first on; the first unknown there, and the one after the last."""
+    J, x, places, low, high = work.stick_jacobian, work.lanes, work.stick_places, n, 0
+    for j in range(J.shape[1]):
+        for k in range(WIDTH):
+            x[j, k] = 0.0
+    for i in range(n):
+        lane = places[LANE, i] - first
+        if 0 <= lane < WIDTH:
+            low, high = min(low, i), i + 1
+            for j in range(places[SPAN_FIRST, i], places[SPAN_END, i]):
+                x[j, lane] = J[i, j]
+    return low, high
+
+
+@routine
+def take_from_lanes(work, first, low, high):
+    """Lanes from first on to the columns of work.stick_lift, unknowns from low on; zeros elsewhere in their ranges."""
+    lift, x, places, i = work.stick_lift, work.lanes, work.stick_places, low
+    while i < high:
+        end = min(high, places[RANGE_END, i])
+        for j in range(places[RANGE_SPAN_FIRST, i], places[RANGE_SPAN_END, i]):
+            for k in range(i, end):
+                lane = places[LANE, k] - first
+                if 0 <= lane < WIDTH:
+                    lift[j, k] = x[j, lane] if places[SPAN_FIRST, k] <= j < places[SPAN_END, k] else 0.0
+        i = end
+
+
+@routine
 def find_responses(system, work, n):
     """M^-1 J^T of the closed mechanism into work.stick_lift, W, and of every unknown 1 / sqrt(W_ii), 0 where no force
     moves it. The formulation has been called."""
-    J, lift, W, x, calls = work.stick_jacobian, work.stick_lift, work.stick, work.lanes, work.calls[0]
-    size, n_v = work.stick_force[SCALE], work.stick_jacobian.shape[1]
+    J, lift, W, places, calls = work.stick_jacobian, work.stick_lift, work.stick, work.stick_places, work.calls[0]
     has_loops = len(system.loops) > 0 and calls.formulation != calls.open_formulation
-    for first in range(0, n, WIDTH):
-        count = min(WIDTH, n - first)
-        for k in range(WIDTH):
-            for j in range(n_v):
-                x[j, k] = J[first + min(k, count - 1), j]
-        call_response(calls.respond, (system, work, x))
-        for j in range(n_v):
-            for k in range(count):
-                lift[j, first + k] = x[j, k]
-        for i in range(first, first + count):
-            alone = 0.0
-            for j in range(n_v):
-                alone += J[i, j] * lift[j, i]
-            own = mobility_in_loops(work, i) if has_loops else alone
-            size[i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
+    for first in range(0, work.run[0].n_stick_lanes, WIDTH):
+        low, high = put_into_lanes(work, first, n)
+        call_response(calls.respond, (system, work, work.lanes))
+        take_from_lanes(work, first, low, high)
+    for i in range(n):
+        alone = 0.0
+        for j in range(places[SPAN_FIRST, i], places[SPAN_END, i]):
+            alone += J[i, j] * lift[j, i]
+        own = mobility_in_loops(work, i) if has_loops else alone
+        work.stick_force[SCALE, i] = 1.0 / math.sqrt(own) if own > MIN_MOBILITY * alone else 0.0
     # J has few entries in a row: those of the velocities that move a point
     for i in range(n):
-        row = W[i]
-        for k in range(i, n):
+        row, end = W[i], places[RANGE_END, i]
+        for k in range(i, end):
             row[k] = 0.0
-        for j in range(n_v):
-            add_multiple(J[i, j], lift[j], row, i, n)
-        for k in range(i + 1, n):
+        for j in range(places[SPAN_FIRST, i], places[SPAN_END, i]):
+            add_multiple(J[i, j], lift[j], row, i, end)
+        for k in range(i + 1, end):
             W[k, i] = row[k]
 
 
@@ -160,42 +198,63 @@ def find_responses(system, work, n):
 
 
 @routine
-def is_independent(work, n):
-    """Whether accelerations determine the forces of all friction pairs that can move; W is then factored, scaled."""
+def is_range_independent(work, first, end):
+    """is_independent of a range of unknowns."""
     cap = work.stick.shape[1]
     W, F, size = work.stick, work.stick[cap : 2 * cap], work.stick_force[SCALE]
-    for i in range(n):
-        for j in range(i, n):
+    for i in range(first, end):
+        for j in range(i, end):
             F[i, j] = W[i, j] * size[i] * size[j]
         F[i, i] = F[i, i] if size[i] > 0.0 else 1.0
-    if cholesky_upper(F, 0, n) >= 0:
+    if cholesky_upper(F, first, end) >= 0:
         return False
     # the least eigenvalue, by inverse iteration
     x = work.stick_force[RIGHT]
-    for i in range(n):
-        x[i] = 1.0 - 1.7 * (i % 2) + 0.1 * i
+    for i in range(first, end):
+        x[i] = 1.0 - 1.7 * (i % 2) + 0.1 * (i - first)
     for _ in range(INVERSE_ITERATIONS):
-        length = math.sqrt(product(x[:n], x[:n]))
-        for i in range(n):
+        length = math.sqrt(product(x[first:end], x[first:end]))
+        for i in range(first, end):
             x[i] /= length
-        cholesky_upper_solve(F, 0, n, x)
-    return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[:n], x[:n]) <= 1.0
+        cholesky_upper_solve(F, first, end, x)
+    return MIN_EIGENVALUE * MIN_EIGENVALUE * product(x[first:end], x[first:end]) <= 1.0
+
+
+@routine
+def is_independent(work, n):
+    """Whether accelerations determine the forces of all friction pairs that can move; W is then factored, scaled."""
+    first = 0
+    while first < n:
+        end = work.stick_places[RANGE_END, first]
+        if not is_range_independent(work, first, end):
+            return False
+        first = end
+    return True
+
+
+@routine
+def solve_range(work, first, end):
+    """solve_forces of a range of unknowns."""
+    cap = work.stick.shape[1]
+    W, F, rows = work.stick, work.stick[cap : 2 * cap], work.stick_force
+    f, a0, size, x = rows[FORCE], rows[FREE], rows[SCALE], rows[RIGHT]
+    for i in range(first, end):
+        f[i] = 0.0
+    for _ in range(1 + REFINEMENTS):
+        for i in range(first, end):
+            x[i] = -(a0[i] + long_product(W[i], f, first, end)) * size[i]
+        cholesky_upper_solve(F, first, end, x)
+        for i in range(first, end):
+            f[i] += x[i] * size[i]
 
 
 @routine
 def solve_forces(work, n):
     """f of W f = -a0 into stick_force, whatever the bounds; 0 where no force moves a friction pair."""
-    cap = work.stick.shape[1]
-    W, F, rows = work.stick, work.stick[cap : 2 * cap], work.stick_force
-    f, a0, size, x = rows[FORCE], rows[FREE], rows[SCALE], rows[RIGHT]
-    for i in range(n):
-        f[i] = 0.0
-    for _ in range(1 + REFINEMENTS):
-        for i in range(n):
-            x[i] = -(a0[i] + long_product(W[i], f, 0, n)) * size[i]
-        cholesky_upper_solve(F, 0, n, x)
-        for i in range(n):
-            f[i] += x[i] * size[i]
+    rows, i = work.stick_force, 0
+    while i < n:
+        solve_range(work, i, work.stick_places[RANGE_END, i])
+        i = work.stick_places[RANGE_END, i]
     i = 0
     while i < n:
         width = width_at(work, i, n)
@@ -210,6 +269,7 @@ def find_stick_forces(system, work, q, v, vdot):
     status = call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, work.no_reaction))
     if status != OK:
         return status
+    place_again(system, work)
     put_accelerations(system, work, v, vdot, work.stick_force[FREE])
     put_jacobian(system, work, n)
     find_responses(system, work, n)
@@ -258,6 +318,17 @@ def apply_stick_forces(system, work, v):
             work.power[Power.JOINT_FRICTION] += x.force * joint_deflection_rate(system, v, j)
 
 
+@routine
+def add_lifted(work, n, vdot):
+    """vdot += M^-1 J^T f"""
+    places, first = work.stick_places, 0
+    while first < n:
+        end = places[RANGE_END, first]
+        for j in range(places[RANGE_SPAN_FIRST, first], places[RANGE_SPAN_END, first]):
+            vdot[j] += long_product(work.stick_lift[j], work.stick_force[FORCE], first, end)
+        first = end
+
+
 @kernel(ACCELERATION)
 def solve(system, work, q, v, vdot, reaction):
     """vdot, and reactions if it has rows, under all gathered forces and the stick forces."""
@@ -268,7 +339,6 @@ def solve(system, work, q, v, vdot, reaction):
             return status
         apply_stick_forces(system, work, v)
         if len(reaction) == 0 and len(system.loops) == 0 and not system.world[0].has_prescribed:
-            for j in range(len(vdot)):
-                vdot[j] += long_product(work.stick_lift[j], work.stick_force[FORCE], 0, n)
+            add_lifted(work, n, vdot)
             return OK
     return call_acceleration(work.calls[0].formulation, (system, work, q, v, vdot, reaction))
