@@ -147,6 +147,10 @@ class Prepared:
             from pliant.kernels.contact import stick
 
             calls.solve, calls.respond = _jit.address(stick.solve), _jit.address(self.method.load_response())
+        if len(self.work.stick):
+            from pliant.kernels.contact import bounded_forces
+
+            calls.rest_forces = _jit.address(bounded_forces.rest_forces)
         if model.loops:
             self.closure.install(self.work)
 

@@ -103,6 +103,9 @@ RESPONSE = Contract(INTEGER(SYSTEM, WORK, MATRIX))
 # state(system, work, t, q, v) -> Status: brings work to a state: prepare (kinematics, forces), set_phase.
 STATE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
 
+# rest_forces(work, n) -> Status: n forces of friction pairs at rest, of work.stick and work.stick_force.
+REST_FORCES = Contract(INTEGER(WORK, INTEGER))
+
 # equations(system, work, q, v, M, h) -> Status: M vdot + h = tau, h without gathered forces, gravity included.
 EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_entered=True)
 

@@ -92,6 +92,7 @@ CALLS = np.dtype(
         ("unstiffened", np.int64),  # the same without geometric stiffness, where a beam is stiffened
         ("respond", np.int64),  # RESPONSE of open_formulation
         ("solve", np.int64),  # ACCELERATION that adds the stick forces
+        ("rest_forces", np.int64),  # REST_FORCES, 0: nothing can stick
         ("signals", np.int64),  # STATE: values of the signals that act, 0: none do
         ("place", np.int64),  # STATE: kinematics
         ("prepare", np.int64),  # STATE: kinematics and forces

@@ -15,7 +15,7 @@ that fall more slowly do; if these have not either, which pairs stick is undecid
 
 import math
 
-from pliant.kernels._jit import kernel, routine
+from pliant.kernels._jit import REST_FORCES, kernel, routine
 from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_matrix import MAX_DENSE, factor_low_rank
@@ -143,3 +143,9 @@ def find_bounded_forces(work, n):
             return UNDECIDED
         first = end
     return OK
+
+
+@kernel(REST_FORCES)
+def rest_forces(work, n):
+    """The same behind an address: several kernels need it, and it takes longer to compile than all of them."""
+    return find_bounded_forces(work, n)

@@ -7,7 +7,7 @@ friction pairs move together, bounded_forces.py does."""
 
 import math
 
-from pliant.kernels._jit import ACCELERATION, RESPONSE, kernel, routine
+from pliant.kernels._jit import ACCELERATION, RESPONSE, REST_FORCES, kernel, routine
 from pliant.kernels.algebra.dense import (
     add_multiple,
     cholesky_solve,
@@ -17,7 +17,6 @@ from pliant.kernels.algebra.dense import (
 )
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
-from pliant.kernels.contact.bounded_forces import find_bounded_forces
 from pliant.kernels.contact.bounded_matrix import product, size_of
 from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
 from pliant.kernels.contact.phase import width_at
@@ -45,6 +44,7 @@ from pliant.system.work import (
 )
 
 call_acceleration = ACCELERATION.call
+call_rest_forces = REST_FORCES.call
 call_response = RESPONSE.call
 
 OK, SINGULAR = int(Status.OK), int(Status.SINGULAR)  # numba mixes integers only
@@ -275,7 +275,7 @@ def find_stick_forces(system, work, q, v, vdot):
     find_responses(system, work, n)
     # more unknowns than velocities: they move together
     if work.run[0].n_broken > 0 or n > len(vdot) or not is_independent(work, n):
-        return find_bounded_forces(work, n)
+        return call_rest_forces(work.calls[0].rest_forces, (work, n))
     solve_forces(work, n)
     return OK
 

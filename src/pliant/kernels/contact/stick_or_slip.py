@@ -10,8 +10,7 @@ to it together, each at most once an instant, and the problem is solved again; a
 sticks.
 """
 
-from pliant.kernels._jit import STATE, SWITCH, kernel, routine
-from pliant.kernels.contact.bounded_forces import find_bounded_forces
+from pliant.kernels._jit import REST_FORCES, STATE, SWITCH, kernel, routine
 from pliant.kernels.contact.friction import bound_at_rest
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.phase import count_contacts
@@ -22,6 +21,7 @@ from pliant.system.status import Status
 from pliant.system.work import BOUND, MARGIN
 
 call_state = STATE.call
+call_rest_forces = REST_FORCES.call
 
 OK, SWITCHED = int(Status.OK), int(Status.SWITCHED)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
@@ -112,7 +112,7 @@ def decide(system, work, t, q, v):
         return status
     # every round lowers something
     while True:
-        status = find_bounded_forces(work, run.n_sticking)
+        status = call_rest_forces(work.calls[0].rest_forces, (work, run.n_sticking))
         if status != OK:
             return status
         if not lower_all(system, work):
