@@ -305,7 +305,7 @@ def test_few_passes_of_numba_make_the_bits_that_all_of_them_make(tmp_path):
         import sys
         import numba
         numba.__version__ = "0.0.0"
-        sys.path.insert(0, {str(SUPPORT.parent / "kernels")!r})
+        sys.path[:0] = [{str(SUPPORT)!r}, {str(SUPPORT.parent / "kernels")!r}]
         import numpy as np
         from test_jit import entry, varied, Pinned, empty_system, new_work, _whole
         q, v = np.load("{tmp_path}/q.npy"), np.load("{tmp_path}/v.npy")
