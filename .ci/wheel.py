@@ -83,7 +83,8 @@ class Installed:
         self.bin = scratch / "venv/bin"
         subprocess.run([python, "-m", "venv", str(scratch / "venv")], check=True)
         subprocess.run([str(self.bin / "pip"), "install", "-q", str(wheel)], check=True)
-        (place,) = output(self.bin / "python", "-c", "import pliant; print(pliant.__path__[0])")
+        # not by the caller's PYTHONPATH: its files are changed below
+        (place,) = self.run("python", "-c", "import pliant; print(pliant.__path__[0])")
         self.package = Path(place)
 
     def run(self, *command: object, **settings: str) -> list[str]:

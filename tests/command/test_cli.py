@@ -10,7 +10,8 @@ import pliant
 from command_line import pliant_command
 from paths import DOCS, EXAMPLES
 from pliant.cases.case import all_cases
-from pliant.command.compiling import say_what_compiles
+from pliant.command.compiling import compile_first, compilers_starting, say_what_compiles
+from pliant.engine.warmup import Worker
 from pliant.kernels import _jit
 
 CASES = list(all_cases())
@@ -234,3 +235,55 @@ def test_what_a_run_has_to_compile_is_said_before_it_is_waited_for(case, options
     say_what_compiles(pliant.load(case), options)
     said = capsys.readouterr().err
     assert said == (f"pliant compiles {', '.join(words)}, once on this machine (10 to 20 s) ...\n" if words else "")
+
+
+class Told:
+    """In the place of a process that compiles."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def compile_all(self, take):
+        self.log.append("compiled")
+
+    def stop(self):
+        self.log.append("stopped")
+
+
+@pytest.fixture
+def new_machine(monkeypatch, tmp_path):
+    """Without compiled kernels; what its compiling processes are told."""
+    log = []
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(_jit, "is_cached", lambda module="": bool(module) or "compiled" in log)
+    monkeypatch.setattr("pliant.engine.warmup.start_workers", lambda: log.append("started") or (Told(log), Told(log)))
+    return log
+
+
+def test_processes_that_compile_are_started_before_the_model_is_checked_and_used_once(new_machine, capsys):
+    with compilers_starting():
+        assert new_machine == ["started"]
+    for _ in range(2):
+        compile_first()
+    assert new_machine == ["started", "compiled", "compiled"]
+    assert capsys.readouterr().err == "pliant compiles its kernels, once on this machine (about 15 s) ...\n"
+
+
+def test_a_mistake_in_a_first_run_compiles_nothing_and_leaves_no_process(new_machine, tmp_path):
+    done = pliant_command("run", "two-link-armm", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "two-link-armm" in done.stderr
+    assert new_machine == ["started", "stopped", "stopped"]
+
+
+def test_processes_that_compile_end_where_another_command_was_faster(new_machine):
+    with compilers_starting():
+        new_machine.append("compiled")  # by another
+    compile_first()
+    assert new_machine == ["started", "compiled", "stopped", "stopped"]
+
+
+def test_a_compiling_process_that_is_not_needed_ends_at_once():
+    worker = Worker()
+    worker.stop()
+    assert worker._process.returncode not in (None, 0)

@@ -1,5 +1,6 @@
 """numba's private ground, one test per assumption; the cache; the kernels uncompiled and bounds-checked."""
 
+import math
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from calls_by_address import through
 from paths import SUPPORT
-from pliant.kernels import _jit, _whole
+from pliant.kernels import _jit, _lean, _whole
 from pliant.kernels._jit import DERIVATIVE, INTEGER, INTEGERS, QUERY, REAL, Contract, address, entry, kernel
 from pliant.kernels.tables import Pinned
 from pliant.system.tables import empty_system
@@ -269,3 +270,78 @@ def test_helpers_that_stay_bitcode_serve_many_kernels_and_numba_stays_as_it_was(
         # what numba does for others is as it was
         assert JITCodeLibrary.finalize is _whole._finalize
         assert numba.njit(lambda x: x + 1)(1) == 2
+
+
+@kernel
+def turned(c, s, v):
+    return c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]
+
+
+@kernel(QUERY)
+def varied(system, work, q, v, out):
+    """Loops, branches, tuples, powers and numba's own functions, in one."""
+    for row in range(len(q)):
+        best = -1
+        for i in range(q.shape[1]):
+            a = q[row, i]
+            if best < 0 or (abs(a) > 2.5 * abs(q[row, best]) and a != 0.0):
+                best = i
+            x, y, z = turned(math.cos(a), math.sin(a), (v[row, i], a**3, min(a, 0.3)))
+            while x > 1.0 and z < 5.0:
+                x, z = x / 3.0, z + 1.0
+            out[row, i] = x * y + max(z, y, x) * math.sqrt(abs(a)) + best
+    return 0
+
+
+@pytest.mark.skipif(not _jit.IS_COMPILED, reason="numba compiles nothing")
+def test_few_passes_of_numba_make_the_bits_that_all_of_them_make(tmp_path):
+    """In another process with an empty cache, where numba's version is none that is known: plain numba."""
+    rng = np.random.default_rng(5)
+    q, v = rng.normal(size=(2, 50, 4))
+    np.save(tmp_path / "q.npy", q)
+    np.save(tmp_path / "v.npy", v)
+    found = run_python(
+        f"""
+        import sys
+        import numba
+        numba.__version__ = "0.0.0"
+        sys.path[:0] = [{str(SUPPORT)!r}, {str(SUPPORT.parent / "kernels")!r}]
+        import numpy as np
+        from test_jit import entry, varied, Pinned, empty_system, new_work, _whole
+        q, v = np.load("{tmp_path}/q.npy"), np.load("{tmp_path}/v.npy")
+        system, work, out = Pinned(empty_system()), Pinned(new_work(empty_system())), np.zeros_like(q)
+        entry(varied)(system.ref, work.ref, q, v, out)
+        print(_whole.IS_KNOWN, out.tobytes().hex())
+        """,
+        NUMBA_CACHE_DIR=str(tmp_path),
+    ).split()
+    system, work, out = Pinned(empty_system()), Pinned(new_work(empty_system())), np.zeros_like(q)
+    entry(varied)(system.ref, work.ref, q, v, out)
+    assert found == ["False", out.tobytes().hex()]
+    assert np.unique(out).size > 100
+
+
+@pytest.mark.skipif(not _whole.IS_KNOWN, reason="this version of numba is used as it is")
+def test_numbas_own_functions_are_back_after_a_kernel_even_one_that_does_not_compile():
+    def now():
+        return {place: getattr(*place) for place in _lean._ORIGINALS}
+
+    def fail():
+        with _whole.compiled_whole("nothing"):
+            assert all(now()[place] is not original for place, original in _lean._ORIGINALS.items())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert now() == _lean._ORIGINALS
+
+
+def refused(system, work, t, y, ydot):
+    return "words" + t
+
+
+def test_a_kernel_that_cannot_be_compiled_says_where():
+    if _jit.IS_COMPILED:
+        with pytest.raises(numba.TypingError, match="No implementation of function") as caught:
+            address(kernel(DERIVATIVE)(refused))
+        assert 'return "words" + t' in str(caught.value)

@@ -40,7 +40,8 @@ RANKS = {room: rank for rank, floor in enumerate(FLOORS) for room in floor}
 INSIDE = {
     "view": (("svg", "arrays"), ("marks", "palette"), ("charts",), ("picture",), ("page",), ("figure", "notebook")),
     "kernels": (
-        ("_cache", "_loader", "_plain", "_ready", "_whole"),
+        ("_cache", "_lean", "_loader", "_plain", "_ready"),
+        ("_whole",),
         ("_numba",),
         ("_compiled",),
         ("_jit",),

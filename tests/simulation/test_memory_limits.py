@@ -142,6 +142,44 @@ def test_a_process_that_may_have_no_more_memory_gives_back_what_fits(dense):
     assert "memory" in done.stdout
 
 
+@pytest.mark.parametrize("has_room", [True, False])
+@pytest.mark.parametrize("lengths", [(4, 0), (3, 4), (5,), (2, 2, 0, 0), (1,), (0,)])
+def test_thinned_rows_keep_the_first_and_the_last_whatever_the_parts(lengths, has_room, monkeypatch):
+    """The reason of such a run names the time of its last row."""
+    pile, count = piles.Pile(), sum(lengths)
+    numbers = iter(np.arange(2.0 * count).reshape(count, 2))
+    for length in lengths:
+        pile.add(np.array([next(numbers) for _ in range(length)]).reshape(length, 2))
+    if not has_room:
+        monkeypatch.setattr(piles.np, "concatenate", no_memory)
+    pile.thin()
+    rows = pile.whole()
+    assert rows[:1].tolist() == [[0.0, 1.0]][:count]
+    assert rows[-1:].tolist() == ([] if pile.last_row is None else [pile.last_row.tolist()])
+    assert len(rows) <= count // 2 + len(lengths)
+    assert set(rows[:, 0]) <= set(2.0 * np.arange(count))
+
+
+def no_memory(*given, **options):
+    raise MemoryError
+
+
+def test_no_memory_to_keep_where_a_run_ended_gives_back_its_rows(whole, monkeypatch):
+    monkeypatch.setattr("pliant.simulation.make_result.checkpoint_of", no_memory)
+    result = pliant.simulate(ARM, **LONG)
+    assert result.status == "failed"
+    assert f"at t = {result.t[-1]:.9g} s: the machine has no memory left, and the dense output" in result.reason
+    assert np.array_equal(result.q, whole.q)
+
+
+def test_no_memory_to_look_for_mistakes_after_a_run_is_said_and_the_run_kept(whole, monkeypatch):
+    monkeypatch.setattr("pliant.results.recording.pitfalls", no_memory)
+    with pytest.warns(pliant.AccuracyWarning, match="no memory left to look for mistakes .*what it recorded is kept"):
+        result = pliant.simulate(ARM, **LONG)
+    assert result.status == "done"
+    assert np.array_equal(result.q, whole.q)
+
+
 @pytest.mark.parametrize("name", ["sample", "step"])
 def test_rows_whose_number_is_known_are_estimated_before_the_run(name):
     options = {name: 1e-5, "integrator": "dop853" if name == "sample" else "rk4"}

@@ -15,7 +15,7 @@ import typer
 from pliant.command import digits as digits  # their commands are part of this one
 from pliant.command import sweep as sweep
 from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, parse_assignments
-from pliant.command.compiling import compile_first, say_what_compiles
+from pliant.command.compiling import compile_first, compilers_starting, say_what_compiles
 from pliant.command.completion import complete_case, complete_kind, complete_method, in_bash
 from pliant.console import print_table, progress_bar
 from pliant.errors import ModelError, PliantError, SimulationError
@@ -65,10 +65,10 @@ def run(
 
     pliant run falling-chain --video chain.mp4 --export chain.csv
     """
-    from pliant.command.job import prepare_job, run_job, write_extras
-    from pliant.command.outcome import print_outcome
+    with compilers_starting(), warnings.catch_warnings():
+        from pliant.command.job import prepare_job, run_job, write_extras
+        from pliant.command.outcome import print_outcome
 
-    with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         assignments = parse_assignments(settings or [])
         job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first, plotly)
@@ -359,7 +359,7 @@ def warmup() -> None:
     if not _jit.COMPILES:
         print("this installation brought its kernels compiled: there is nothing to do")
         return
-    print("compiling all kernels in two processes ...", file=sys.stderr)
+    print("compiling all kernels in two processes (about a minute) ...", file=sys.stderr)
     seconds = warm_up()
     if not _jit.is_cached():
         raise SimulationError("the kernels compile, but cannot be kept: no cache folder can be written")

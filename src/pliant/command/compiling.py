@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pliant.engine.warmup import Worker
+
+_waiting: list[Worker] = []  # for compile_first
+
+
+@contextmanager
+def compilers_starting() -> Iterator[None]:
+    """On a new machine, the processes of compile_first get ready while the model is checked. Nothing is compiled
+    yet: after an error they end."""
+    from pliant.kernels import _jit
+
+    if _jit.CACHE_FOLDER and not _jit.is_cached():
+        from pliant.engine.warmup import start_workers
+
+        _waiting.extend(start_workers())
+    try:
+        yield
+    except BaseException:
+        _stop_waiting()
+        raise
 
 
 def compile_first() -> None:
     """On a new machine, say that kernels are being compiled, and use both cores for it."""
-    from pliant.engine.warmup import warm_up
     from pliant.kernels import _jit
 
     if _jit.CACHE_FOLDER and not _jit.is_cached():
-        print("pliant compiles its kernels, once on this machine (about half a minute) ...", file=sys.stderr)
-        warm_up(is_first_run=True)
+        from pliant.engine.warmup import warm_up
+
+        print("pliant compiles its kernels, once on this machine (about 15 s) ...", file=sys.stderr)
+        workers = tuple(_waiting)
+        _waiting.clear()
+        warm_up(is_first_run=True, workers=workers)
+    _stop_waiting()  # where another process has compiled meanwhile
+
+
+def _stop_waiting() -> None:
+    while _waiting:
+        _waiting.pop().stop()
 
 
 def say_what_compiles(model: Any, options: dict[str, Any]) -> None:

@@ -41,12 +41,55 @@ FIRST_RUN = (
 DONE = "compiled\n"
 
 
-def warm_up(is_first_run: bool = False) -> float:
-    """Compile (or load) every kernel, or only what a first run needs; returns the seconds it took."""
+class Worker:
+    """A process that compiles kernels, told their names one after the other."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", "from pliant.engine.warmup import compile_named; compile_named()"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        self._process: subprocess.Popen[str] = subprocess.Popen(command, **pipes)  # type: ignore[call-overload]
+
+    def compile_all(self, take: Callable[[], str]) -> None:
+        """What take() gives, until it raises IndexError; then the process ends."""
+        with self._process as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            said, answer = "", DONE
+            while answer:
+                try:
+                    process.stdin.write(f"{take()}\n")
+                    process.stdin.flush()
+                except (IndexError, BrokenPipeError):  # another process has taken the last one; this one has died
+                    break
+                while answer := process.stdout.readline():
+                    if answer == DONE:
+                        break
+                    said += answer
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            said += process.stdout.read()
+        if process.returncode:
+            raise SimulationError(f"a kernel did not compile:\n{said}")
+
+    def stop(self) -> None:
+        with self._process as process:
+            process.kill()
+
+
+def start_workers() -> tuple[Worker, ...]:
+    """For warm_up, or to be stopped. They load numba at once, which takes half a second."""
+    return Worker(), Worker()
+
+
+def warm_up(is_first_run: bool = False, workers: Sequence[Worker] = ()) -> float:
+    """Compile (or load) every kernel, or only what a first run needs; returns the seconds it took. workers: two that
+    were started before."""
     begun = time.perf_counter()
     waiting = deque(FIRST_RUN if is_first_run else all_kernels())
+    first, last = workers or start_workers()
     with ThreadPoolExecutor(2) as threads:
-        for each in [threads.submit(_hand_out, take) for take in (waiting.popleft, waiting.pop)]:
+        ways = ((first, waiting.popleft), (last, waiting.pop))
+        for each in [threads.submit(worker.compile_all, take) for worker, take in ways]:
             each.result()
     return time.perf_counter() - begun
 
@@ -62,34 +105,13 @@ def all_kernels() -> Sequence[str]:
     return [*FIRST_RUN, *sorted(_jit.KERNELS.keys() - set(FIRST_RUN))]
 
 
-def _hand_out(take: Callable[[], str]) -> None:
-    """Kernels to another process, one after the other as long as there are any."""
-    command = [sys.executable, "-c", "from pliant.engine.warmup import compile_named; compile_named()"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(command, **pipes) as worker:  # type: ignore[call-overload]
-        said, answer = "", DONE
-        while answer:
-            try:
-                worker.stdin.write(f"{take()}\n")
-                worker.stdin.flush()
-            except (IndexError, BrokenPipeError):  # the other process has taken the last one; this one has died
-                break
-            while answer := worker.stdout.readline():
-                if answer == DONE:
-                    break
-                said += answer
-        with contextlib.suppress(BrokenPipeError):
-            worker.stdin.close()
-        said += worker.stdout.read()
-    if worker.returncode:
-        raise SimulationError(f"a kernel did not compile:\n{said}")
-
-
 def compile_named() -> None:
     """The other process: a kernel for each line that comes in."""
     from pliant.kernels import _jit
 
     gc.disable()  # numba's millions of objects stay: looking through them is a twelfth of the time
+    if _jit.COMPILES and _jit.IS_COMPILED:
+        importlib.import_module("pliant.kernels._numba")  # while nothing is asked for yet
     for line in sys.stdin:
         name = line.strip()
         importlib.import_module(f"pliant.kernels.{name.rpartition('.')[0]}")

@@ -20,7 +20,7 @@ from numba.core import cgutils, typeinfer
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
-from pliant.kernels._whole import compiled_whole
+from pliant.kernels import _whole
 
 # Wrappers that nobody calls are a third of the compile time. Without reference counts (_nrt) a call that passes System
 # and Work costs tens of ns instead of a microsecond; kernels therefore never allocate.
@@ -31,6 +31,10 @@ _OPTIONS: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "_nrt": False,
 }
+if _whole.IS_KNOWN and not numba.config.DEBUGINFO_DEFAULT:  # debuggers want all of numba's words
+    from pliant.kernels._lean import KernelCompiler
+
+    _OPTIONS["pipeline_class"] = KernelCompiler
 
 _made: dict[int, Any] = {}  # what numba takes for functions of kernels and their modules, by the id of these
 _mirrors: dict[int, tuple[dict[str, Any], ModuleType]] = {}  # namespaces of modules, and modules as numba sees them
@@ -165,7 +169,7 @@ def compiled(function: Callable[..., Any], signature: Any, noted: Mapping[Any, C
         vars(mirror).update({name: _made.get(id(value), value) for name, value in given.items()})
     dispatcher = _made[id(function)]
     if not dispatcher.overloads:
-        with compiled_whole(dispatcher.__qualname__), typeinfer.register_dispatcher(dispatcher):
+        with _whole.compiled_whole(dispatcher.__qualname__), typeinfer.register_dispatcher(dispatcher):
             dispatcher.compile(_signature(signature))
             dispatcher.disable_compile()
     return dispatcher.overloads[dispatcher.signatures[0]]

@@ -1,7 +1,8 @@
 """Kernels compiled as a whole: their helpers stay bitcode until they are linked in, and numba loads nothing.
 
 numba optimises every helper and emits machine code for it, though only the kernels are ever called: a quarter of the
-compile time. Uses inner parts of numba: where its version is none of KNOWN, plain numba compiles everything."""
+compile time. Its front end does much that kernels have no use for (_lean.py). Uses inner parts of numba: where its
+version is none of KNOWN, plain numba compiles everything."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ IS_KNOWN = numba.__version__.rpartition(".")[0] in KNOWN
 if IS_KNOWN:  # elsewhere these may not even be there
     from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
     from numba.core.compiler_lock import global_compiler_lock
+
+    from pliant.kernels._lean import lean
 
     _finalize, _set_env = JITCodeLibrary.finalize, JITCPUCodegen.set_env
 
@@ -61,7 +64,8 @@ def compiled_whole(name: str) -> Iterator[None]:
         collects = gc.isenabled()
         gc.disable()  # a million small objects that stay: looking through them is a tenth of the compile time
         try:
-            yield
+            with lean():
+                yield
         finally:
             if collects:
                 gc.enable()

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.diagnostics import Diagnostic, diagnose
+from pliant.diagnostics import WARNING, Diagnostic, diagnose
 from pliant.engine.arguments import (
     as_choice,
     as_flag,
@@ -40,6 +40,7 @@ from pliant.system.phases import Phases
 from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
+UNSEEN = "the machine has no memory left to look for mistakes that this run would show; what it recorded is kept"
 STATIONS = 25  # along a beam, for curves
 
 
@@ -124,7 +125,11 @@ class Recording:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The same with how bad each is: level "warning" or "wrong"."""
         stays_closed = self.methods is None or self.methods.closure is None or self.methods.closure.keeps_closed
-        return (*diagnose(self.audit, self.settings, stays_closed), *pitfalls(self))
+        try:
+            found = tuple(pitfalls(self))
+        except MemoryError:  # the run itself has found its place
+            found = (Diagnostic(WARNING, UNSEEN),)
+        return (*diagnose(self.audit, self.settings, stays_closed), *found)
 
     @property
     def citations(self) -> list[dict[str, Any]]:

@@ -40,7 +40,10 @@ def make_result(
 ) -> Result:
     """The Result of a run that has ended; where memory does not suffice for it, of the rows that can be kept. before:
     the result from whose end it went on."""
-    checkpoint = checkpoint_of(run, status)  # first: all else uses the same work
+    try:
+        checkpoint = checkpoint_of(run, status)  # first: all else uses the same work
+    except MemoryError:
+        status, reason, checkpoint = Status.OUT_OF_MEMORY, recorded.give_up(), None
     while True:
         try:
             result = _result(run, recorded, status, reason, options, walls)

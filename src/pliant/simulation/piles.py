@@ -81,10 +81,23 @@ class Pile:
 
     def thin(self) -> None:
         """Keep every second row, the first and the last."""
+        self._parts = [part for part in self._parts if len(part)] or self._parts[:1]
         for k, part in enumerate(self._parts):
-            is_last = k == len(self._parts) - 1
-            self._parts[k] = np.concatenate([part[::2], part[-1:] if is_last and len(part) % 2 == 0 else part[:0]])
+            self._parts[k] = _every_second(part, with_last=k == len(self._parts) - 1)
         self.in_memory = sum(part.nbytes for part in self._parts)
+
+
+def _every_second(part: Any, with_last: bool) -> Any:
+    """Rows 0, 2, 4, .., and the last; in the same place where there is none for a copy."""
+    count, more = (len(part) + 1) // 2, int(with_last and len(part) % 2 == 0 and len(part) > 0)
+    try:
+        return np.concatenate([part[::2], part[len(part) - more :]])
+    except MemoryError:
+        for k in range(1, count):
+            part[k] = part[2 * k]
+        if more:
+            part[count] = part[-1]
+        return part[: count + more]
 
 
 def _disk() -> str:
