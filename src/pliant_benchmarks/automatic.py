@@ -160,6 +160,9 @@ def figure(name: str, compared: Sequence[Compared]) -> Figure:
 def automatic(say: Say) -> list[Figure]:
     figures = []
     for name, problem in PROBLEMS.items():
-        curves = sweep(problem, lambda what, name=name: say(f"{name}, {what}"))
-        figures.append(figure(name, at_equal_error(curves)))
+
+        def say_more(what: str, name: str = name) -> None:
+            say(f"{name}, {what}")
+
+        figures.append(figure(name, at_equal_error(sweep(problem, say_more))))
     return figures

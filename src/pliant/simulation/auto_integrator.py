@@ -1,9 +1,9 @@
 """What integrator="auto" does: dop853, but ark5 or radau where they cost less.
 
-It begins with ark5 where the model says that fast motion, soon gone, would hold dop853 to short steps for ever. Then, now
-and then, a method that may cost less makes a few steps on trial. They are kept if it does; else they are taken back, and
-the run goes on as if nothing had been tried. Costs are counts of evaluations and of linear algebra, never times, so that runs
-repeat to the bit on any machine."""
+Where the model says that fast motion would hold dop853 to short steps it begins with one of them. Now and then, a method
+that may cost less makes a few steps on trial. They are kept if it does; else they are taken back, and the run goes on
+as if nothing had been tried. Costs are counts of evaluations and of linear algebra, never times, so that runs repeat to
+the bit on any machine."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EXPLICIT, SEMI_IMPLICIT, IMPLICIT = Dop853(), ARK5(), Radau()
 # Tolerances of ark5 and radau over those of dop853: rtol to this power. At equal ones dop853 errs less, ark5 most, and
 # more so the tighter they are; costs could not be compared, and digits would be lost at a change
 TIGHTER = {EXPLICIT: 0.0, SEMI_IMPLICIT: 0.25, IMPLICIT: 0.2}
-# cost over that of the method in use, below which a trial is kept: a change costs something, too, and dop853 errs least,
-# most of all where fast motion swings
+# cost over that of the method in use, below which a trial is kept: a change costs something, too, and dop853 errs
+# least, most of all where fast motion swings
 GAIN, SWING_GAIN, GAIN_BACK = 0.8, 0.7, 0.9
 # with contacts, where fast motion rings: an impact is short, and another method that gains a little in it loses that,
 # and digits, after it
 CONTACT_GAIN = 0.4
-# at the start, where fast motion has yet to settle and ark5 gains afterwards; dop853 is then tried again soon
-FIRST_GAIN, DOUBTED = 2.0, -2
+# on probation, where fast motion has yet to settle and ark5 gains afterwards; dop853 is then tried soon
+PASSING, DOUBTED = 2.0, -2
 SETTLING, TRIAL = 4, 8  # steps of a trial: before its cost is measured, and while it is
 HOPELESS = 3.0  # cost of a trial over that of the method in use, from which on it ends early
 MEASURED = 16  # steps of the method in use that it is compared with, along the same motion
@@ -52,11 +52,12 @@ URGENT = 3.0
 # impact (15 steps in Hairer's code)
 STABILITY_BOUND = 6.1
 FAST, FAST_STEPS, STIFF_STEPS = 4.0, 30, 60
-# steps a second of dop853 at the bound of stability, that make trials of ark5 at the start worth while, and when
-STIFF_RATE, FIRST_TRIALS = 200.0, (1, 16)
-DOUBTFUL_RATE = 40.0  # the same where fast motion decays
+# steps a second of dop853 at the bound of stability, with which a run begins with another method; where fast motion
+# decays, too, but on probation: for few digits, for many
+STIFF_RATE, DOUBTFUL_RATE, TIGHT_DOUBTFUL_RATE = 200.0, 40.0, 120.0
 # first steps of ark5 after which it is compared, where it may have to follow what swings; what decays, and gains less
 PROBATION, LONG_PROBATION = 12, 40
+RETRIAL = 16  # steps of dop853 after it, before ark5 is tried once more
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
 FEW_UNKNOWNS = 20  # with which it is the first choice where tolerances are tight
 # evaluations: of dop853 for dense output, and a step with it, whether it is kept or not, so that this decides nothing;
@@ -88,7 +89,7 @@ class AutoChoice:
         self.candidates: list[Integrator] = [SEMI_IMPLICIT] if takes_stages else []
         self.candidates += [IMPLICIT] if takes_implicit and n_unknowns <= MAX_UNKNOWNS else []
         self._has_stiff_forces, self._has_contacts, self._is_tight = has_stiff_forces, has_contacts, rtol <= TIGHT
-        self._prefers_implicit = self._is_tight and IMPLICIT in self.candidates and n_unknowns <= FEW_UNKNOWNS
+        self._has_few_unknowns = IMPLICIT in self.candidates and n_unknowns <= FEW_UNKNOWNS
         # evaluations of a trial; linear algebra of radau as evaluations
         steps, algebra = SETTLING + TRIAL, 4.0 * n_unknowns + 0.1 * n_unknowns**2
         overhead = OVERHEAD / (n_unknowns + 5)
@@ -100,7 +101,7 @@ class AutoChoice:
         self._motion = NOTHING_FAST  # at the start
         self._is_on_probation = False  # the first method, where it is not dop853 and may not be the best
         self._taken = 0.0, 0  # t and evaluations of the run when the method in use was taken
-        self._first_trials: tuple[int, ...] = ()
+        self._retrial = 0  # step after which ark5 is tried once more that has failed at the start, 0: none
         self._look = 0  # step of the next look, 0: none
         self._phase = b""  # of contacts, when methods were compared last
 
@@ -116,21 +117,27 @@ class AutoChoice:
         return other
 
     def begin(self, memory: Memory, motion: Callable[[], FastMotion]) -> None:
-        """Choose the first method, and look for what makes a trial worth while. motion: the fastest at the start."""
-        if SEMI_IMPLICIT in self.candidates:
+        """Choose the first method. motion: the fastest at the start."""
+        if self._has_stiff_forces and self.candidates:
             self._motion = motion()
-            is_fast = self._motion.rate > STIFF_RATE * STABILITY_BOUND
-            is_doubtful = self._motion.is_damped and self._motion.rate > DOUBTFUL_RATE * STABILITY_BOUND
-            if is_fast and self._is_cautious:
-                self._first_trials = FIRST_TRIALS
-            elif is_fast or is_doubtful:
-                self._is_on_probation = not (is_fast and self._motion.is_damped)
-                takes_radau = self._prefers_implicit and not self._is_on_probation
-                self.method = IMPLICIT if takes_radau else SEMI_IMPLICIT
-                how = "decays" if self._motion.is_damped else "swings"
-                self.reasons = (f"what {how} at {self._motion.rate:.2g} 1/s holds dop853 to short steps",)
-        self._taken = float(memory.stepping[0].t), 0
+        self.method, self._is_on_probation = self._first_method()
+        if self.method != EXPLICIT:
+            how = "decays" if self._motion.is_damped else "swings"
+            self.reasons = (f"what {how} at {self._motion.rate:.2g} 1/s holds dop853 to short steps",)
+        self._taken = float(stepping_of(memory)["t"]), 0
         self.watch(memory)
+
+    def _first_method(self) -> tuple[Integrator, bool]:
+        """And whether it is on probation."""
+        bound = self._motion.rate / STABILITY_BOUND  # steps of dop853 a second, at least
+        doubtful = TIGHT_DOUBTFUL_RATE if self._is_tight else DOUBTFUL_RATE
+        if self._is_cautious or bound < (doubtful if self._motion.is_damped else STIFF_RATE):
+            return EXPLICIT, False
+        is_sure = bound >= STIFF_RATE and self._motion.is_damped
+        takes_stages = SEMI_IMPLICIT in self.candidates
+        if is_sure and self._has_few_unknowns and (self._is_tight or not takes_stages):
+            return IMPLICIT, False
+        return (SEMI_IMPLICIT, not is_sure) if takes_stages else (EXPLICIT, False)
 
     def so_far(self, memory: Memory) -> dict[str, Any]:
         """All that later decisions depend on, as plain values."""
@@ -141,7 +148,7 @@ class AutoChoice:
             "motion": list(self._motion),
             "is_on_probation": self._is_on_probation,
             "taken": list(self._taken),
-            "first_trials": list(self._first_trials),
+            "retrial": self._retrial,
             "look": self._look,
             "phase": self._phase.hex(),
             "watched": {name: stepping[name].item() for name in WATCHED},
@@ -152,9 +159,11 @@ class AutoChoice:
         self.method = method
         self._tried = {each: before["tried"].get(each.name, 0) for each in self._price}
         self._vain = {each: before["vain"].get(each.name, 0) for each in self._price}
-        self._motion, self._first_trials = FastMotion(*before["motion"]), tuple(before["first_trials"])
-        self._taken = float(before["taken"][0]), int(before["taken"][1])
-        self._is_on_probation = before["is_on_probation"]
+        # files of version 0.1 do not have them
+        self._motion, self._retrial = FastMotion(*before.get("motion", NOTHING_FAST)), before.get("retrial", 0)
+        t, n_evaluations = before.get("taken", (0.0, 0))
+        self._taken = float(t), int(n_evaluations)
+        self._is_on_probation = before.get("is_on_probation", False)
         self._look, self._phase, self.reasons = before["look"], bytes.fromhex(before["phase"]), ()
         for name in WATCHED:
             memory.stepping[0][name] = before["watched"][name]
@@ -178,8 +187,8 @@ class AutoChoice:
             self._look = n_steps + max(MIN_LOOK, math.ceil(left / self.method.evaluations_per_step))
             if self.method != EXPLICIT and self._has_contacts:
                 self._look = min(self._look, n_steps + CONTACT_LOOK)
-        if self._first_trials:
-            self._look = self._first_trials[0]
+        if self._retrial:
+            self._look = self._retrial
         if self._is_on_probation:
             self._look = LONG_PROBATION if self._motion.is_damped else PROBATION
         stepping["review"] = self._look
@@ -201,13 +210,13 @@ class AutoChoice:
             return True
         self._is_on_probation = False
         cost = self._share_of_bound(memory)
-        if cost < FIRST_GAIN:
+        if cost < PASSING:
             self._vain[EXPLICIT] = DOUBTED if cost > GAIN else 0
             self.watch(memory)
             return True
         self.take(memory, EXPLICIT, f"ark5 has cost {cost:.2g} times as much")
         if cost < HOPELESS:
-            self._first_trials = (PROBATION + FIRST_TRIALS[-1],)
+            self._retrial = int(stepping_of(memory)["n_steps"]) + RETRIAL
             self.watch(memory)
         return False
 
@@ -228,7 +237,7 @@ class AutoChoice:
         measured. phase: of contacts."""
         n_steps, n_evaluations = int(stepping_of(memory)["n_steps"]), _evaluations(memory)
         is_look = 0 < self._look <= n_steps
-        is_first = is_look and bool(self._first_trials)
+        is_first = is_look and self._retrial > 0
         is_urgent = phase != self._phase if self.method != EXPLICIT else not is_look
         urgency = URGENT if is_urgent else 1.0
         others = [each for each in (*self.candidates, EXPLICIT) if each != self.method]
@@ -238,7 +247,7 @@ class AutoChoice:
             self._vain[each] += 0 if is_first else 1
         due = [each for each in due if self._may_gain(memory, each)]
         if is_first:
-            self._first_trials = self._first_trials[1:]
+            self._retrial = 0
         self.watch(memory)
         return tuple(due), self._least_rate if is_first else None
 
@@ -249,11 +258,8 @@ class AutoChoice:
             self._tried[each] -= round((1.0 - POSTPONED) * self._price[each] / SHARE)
         self.watch(memory)
 
-    def gain(self, scheme: Integrator, is_first: bool) -> float:
-        """Cost of a trial over that of the method in use, below which it is worth while. is_first: of that only a guess
-        is known."""
-        if is_first:
-            return FIRST_GAIN
+    def gain(self, scheme: Integrator) -> float:
+        """Cost of a trial over that of the method in use, below which it is worth while."""
         if scheme == EXPLICIT:
             return GAIN_BACK
         if self._is_cautious:
@@ -262,7 +268,7 @@ class AutoChoice:
 
     def takes(self, memory: Memory, scheme: Integrator, cost: float, is_first: bool) -> None:
         """The method of a trial goes on. cost: over that of the method in use."""
-        self._vain[self.method] = DOUBTED if is_first and cost > GAIN else 0
+        self._vain[self.method] = 0
         self.take(memory, scheme, f"{'about ' if is_first else ''}{cost:.2g} of the cost of {self.method.name}")
 
     def take(self, memory: Memory, scheme: Integrator, reason: str) -> None:
@@ -270,7 +276,7 @@ class AutoChoice:
         n_evaluations = _evaluations(memory)
         self._tried[self.method], self._vain[scheme] = n_evaluations, 0
         self._taken = float(stepping_of(memory)["t"]), n_evaluations
-        self.method, self.reasons, self._first_trials = scheme, (*self.reasons, reason), ()
+        self.method, self.reasons, self._retrial = scheme, (*self.reasons, reason), 0
         self.watch(memory)
 
     def may_go_back(self, status: Status) -> bool:

@@ -38,7 +38,7 @@ class FastMotion(NamedTuple):
 
     @property
     def is_damped(self) -> bool:
-        """Whether what is fastest decays before it has swung by a radian: then it is soon gone, and nothing to follow."""
+        """Whether what is fastest decays before it has swung by a radian: it is soon gone, and nothing to follow."""
         return self.decay > 0.0 and (self.decay >= 2.0 * self.swing or self.swing_decay >= self.swing)
 
 

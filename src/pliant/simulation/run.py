@@ -33,7 +33,7 @@ from pliant.simulation.fast_motion import fast_motion
 from pliant.simulation.kept import Kept, as_bytes, stepping_of
 from pliant.simulation.options import takes_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.simulation.trial_steps import TRIED, guessed, measure_steps, try_steps
+from pliant.simulation.trial_steps import TRIED, Measured, guessed, measure_steps, try_steps
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
@@ -230,44 +230,58 @@ class Run:
         candidates, rate = self.choice.review(self.memory, self.handle.work.phase.tobytes())
         if not candidates:
             return Status.PAUSE
-        integrator, memory, pinned, n = self.choice.method, self.memory, self._pinned, len(self.integrators)
-        start = end = self._keep("start")
-        is_first, status = rate is not None, Status.PAUSE
+        start = self._keep("start")
         if rate is not None:
-            measured = guessed(float(memory.stepping[0].t), rate)
-        else:
-            now = stepping_of(memory)
-            recorded, n_events = (int(now["n_rows"]), int(now["n_pieces"])), int(now["n_events"])
-            status, measured = measure_steps(self, integrator)
-            self.choice.watch(memory)
-            if int(now["n_events"]) > n_events:  # steps to and from it say nothing of others
-                self.choice.postpone(memory, candidates)
-                return status
-            if status not in TRIED or not measured.t[-1] > measured.t[0]:
-                return status
-            end = self._keep("end")
-            end.keep_recorded(*recorded)
-        best, tried = None, []
+            measured = guessed(float(stepping_of(self.memory)["t"]), rate)
+            return self._try(candidates, measured, start, start, Status.PAUSE, is_first=True)
+        before = stepping_of(self.memory).copy()
+        status, measured = measure_steps(self, self.choice.method)
+        self.choice.watch(self.memory)
+        if stepping_of(self.memory)["n_events"] > before["n_events"]:  # steps to and from it say nothing of others
+            self.choice.postpone(self.memory, candidates)
+            return status
+        if status not in TRIED or not measured.t[-1] > measured.t[0]:
+            return status
+        end = self._keep("end")
+        end.keep_recorded(int(before["n_rows"]), int(before["n_pieces"]))
+        return self._try(candidates, measured, start, end, status, is_first=False)
+
+    def _try(
+        self,
+        candidates: tuple[Integrator, ...],
+        measured: Measured,
+        start: Kept,
+        end: Kept,
+        status: Status,
+        *,
+        is_first: bool,
+    ) -> Status:
+        """Try them, and go on with the one that costs least, if it is worth while. start, end: of the method in use,
+        whose cost was measured, or is guessed (is_first); status: where it had come to."""
+        assert self.choice is not None
+        memory, pinned, n = self.memory, self._pinned, len(self.integrators)
+        good: list[tuple[float, Integrator]] = []
         for candidate in candidates:
-            is_last = False
+            is_kept = False
             try:
                 start.restore()
                 reached, cost = try_steps(self, candidate, measured)
-                tried.append((cost / self.choice.gain(candidate, is_first), cost, candidate))
-                best = min(tried, key=lambda each: each[0])
-                is_ahead = stepping_of(self.memory)["t"] >= measured.t[-1] or is_first
-                is_last = candidate is candidates[-1] and best is tried[-1] and best[0] < 1.0 and is_ahead
+                if cost < self.choice.gain(candidate):
+                    good.append((cost, candidate))
+                    is_ahead = is_first or stepping_of(self.memory)["t"] >= measured.t[-1]
+                    is_kept = is_ahead and candidate == candidates[-1] and cost == min(each for each, _ in good)
             finally:  # Ctrl-C, too
-                if not is_last:
+                if not is_kept:
                     end.restore()
                     self._put(memory, pinned)
                     del self.integrators[n:]
-        if best is None or not best[0] < 1.0:
+        if not good:
             return status
-        if not is_last:
-            self.change_integrator(best[2])
-        self.choice.takes(self.memory, best[2], best[1], is_first)
-        return reached if is_last else status
+        cost, best = min(good, key=lambda each: each[0])
+        if not is_kept:
+            self.change_integrator(best)
+        self.choice.takes(self.memory, best, cost, is_first)
+        return reached if is_kept else status
 
     def _keep(self, which: str) -> Kept:
         """A copy of all that steps with the integrator in use change, in the place of the one before."""
