@@ -18,7 +18,7 @@ from pliant import (
     Sphere,
 )
 from pliant.cases.case import all_cases
-from pliant.methods.integrators import Dop853, Radau
+from pliant.methods.integrators import ARK5, Dop853, Radau
 from pliant.simulation import auto_integrator
 from pliant.simulation import run as run_module
 from pliant.simulation.prepared_run import prepare_run
@@ -120,6 +120,62 @@ def test_auto_begins_with_ark5_on_blades_whose_stretch_decays_at_once():
     assert np.abs(found.q[-1] - exact.q[-1]).max() < 1e-4
     explicit = simulate(model, 0.1, integrator="dop853", **options)
     assert found.stats["evaluations"] < 0.1 * explicit.stats["evaluations"]
+
+
+@pytest.mark.parametrize(("rtol", "first"), [(1e-3, "ark5"), (1e-4, "ark5"), (1e-5, "radau"), (1e-8, "radau")])
+def test_damped_motion_begins_with_ark5_for_few_digits_and_with_radau_for_many(rtol, first):
+    """And no trial is needed: what is taken stays."""
+    found = simulate(stiff_model(stiff12()), 0.2, rtol=rtol, atol=1e-2 * rtol)
+    assert found.integrators[0] == (0.0, first)
+    assert found.settings["why_changed"].startswith(f"{first} from 0 s: what decays at 1.2e+04 1/s")
+
+
+def test_many_unknowns_begin_with_ark5_however_many_digits():
+    """Factors of radau would take longer than they save: 40 velocities."""
+    assert names_of(prepare_run(blades(10), 0.1, rtol=1e-8)) == ["ark5"]
+    assert names_of(prepare_run(blades(3), 0.1, rtol=1e-8)) == ["radau"]
+
+
+def test_fast_motion_that_swings_and_must_be_followed_is_soon_left_to_dop853():
+    """ark5 is on probation for twelve steps, far shorter than those of dop853 at its bound."""
+    case = all_cases()["flexible-double-pendulum"]
+    found = simulate(case.build(case.resolve({})), 0.05, rtol=1e-8)
+    assert names(found)[:2] == ["ark5", "dop853"]
+    assert np.sum(found.t <= found.integrators[1][0]) == auto_integrator.PROBATION + 1
+    assert "; dop853 from " in found.settings["why_changed"]
+    assert "ark5 has cost" in found.settings["why_changed"]
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-3, 1e-4, 1e-6])
+def test_a_beam_in_equilibrium_stays_at_rest_at_loose_tolerances(rtol):
+    """At rest nothing but stability bounds the first steps of dop853, which sees that only when rounding has grown to
+    the tolerance: velocities up to nine times atol. ark5, with which auto begins, lets nothing grow."""
+    case = all_cases()["elastica"]
+    model = case.build(case.resolve({}))
+    found, explicit = (simulate(model, rtol=rtol, atol=rtol, integrator=name) for name in ("auto", "dop853"))
+    assert names(found)[0] == "ark5"
+    assert np.abs(found.v).max() < 1e-3 * rtol
+    assert np.abs(explicit.v).max() > 0.1 * rtol
+
+
+def test_dop853_is_not_tried_where_stability_holds_it_to_more(trials):
+    """20 s of stiff rods: dop853 must make 2000 steps a second, radau makes a few."""
+    found = simulate(stiff_model(stiff12()), 20.0, rtol=1e-9)
+    assert found.is_ok
+    assert "dop853" not in trials
+
+
+def test_nothing_is_compared_across_an_event():
+    """A trial that could not be made is no trial in vain, and comes sooner."""
+    run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-6)._run.run
+    choice, memory = run.choice, run.memory
+    before, due = choice.so_far(memory), choice._due(ARK5(), 1.0)
+    memory.stepping[0].n_steps, memory.stepping[0].n_evaluations = 10000, 100000
+    candidates, _ = choice.review(memory, b"")
+    assert ARK5() in candidates
+    choice.postpone(memory, candidates)
+    assert choice.so_far(memory)["vain"] == before["vain"]
+    assert 100000 < choice._due(ARK5(), 1.0) < 100000 + due
 
 
 def test_result_says_why_the_integrator_was_changed(tmp_path):
@@ -346,6 +402,18 @@ def test_sweeps_end_as_single_runs_do():
     q0 = np.array([[-0.3, 0, 0, 0, 0, 0], [0.2, 0, 0, 0, 0, 0]])
     ends = run.sweep(q0, np.zeros((2, 6)), np.zeros(1, np.int64))
     for i in range(2):
+        assert np.array_equal(run.end(q0[i], np.zeros(6))[0], ends.q[i])
+
+
+def test_sweeps_of_many_starts_begin_with_the_same_method():
+    """So many go eight at once, with dop853; not these, which begin with another one."""
+    run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-5)
+    assert names_of(run) == ["radau"]
+    assert not run.goes_in_lanes
+    q0 = np.zeros((9, 6))
+    q0[:, 0] = np.linspace(-0.3, 0.3, 9)
+    ends = run.sweep(q0, np.zeros((9, 6)), np.zeros(1, np.int64))
+    for i in range(9):
         assert np.array_equal(run.end(q0[i], np.zeros(6))[0], ends.q[i])
 
 

@@ -1,9 +1,9 @@
 """What integrator="auto" does: dop853, but ark5 or radau where they cost less.
 
-Where the model says that fast motion would hold dop853 to short steps it begins with one of them. Now and then, a method
-that may cost less makes a few steps on trial. They are kept if it does; else they are taken back, and the run goes on
-as if nothing had been tried. Costs are counts of evaluations and of linear algebra, never times, so that runs repeat to
-the bit on any machine."""
+Where the model says that fast motion would hold dop853 to short steps it begins with one of them. Then a method
+that may cost less makes a few steps on trial now and then. They are kept if it does; else they are taken back, and the
+run goes on as if nothing had been tried. Costs are counts of evaluations and of linear algebra, never times, so that
+runs repeat to the bit on any machine."""
 
 from __future__ import annotations
 
