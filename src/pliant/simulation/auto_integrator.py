@@ -42,6 +42,8 @@ SHARE, LEAST_SHARE = 0.05, 0.01
 # of ark5 and radau while the other one is in use: both are stable, and tolerances decide. Where they are tight radau
 # gains, where they are loose ark5
 RIVAL_SHARE, TIGHT = 0.3, 1e-5
+# rtol below which what swings is left to dop853 at first: it keeps more digits of the energy balance of small motion
+FINE = 1e-7
 # what dop853 must take at least, by stability, over what the method in use takes, below which it is tried
 BOUND_SHARE = 0.7
 # times that, where fast motion decides the steps of dop853, and where contacts have changed since ark5 or radau was
@@ -57,7 +59,7 @@ FAST, FAST_STEPS, STIFF_STEPS = 4.0, 30, 60
 STIFF_RATE, DOUBTFUL_RATE, TIGHT_DOUBTFUL_RATE = 200.0, 40.0, 120.0
 # first steps of ark5 after which it is compared, where it may have to follow what swings; what decays, and gains less
 PROBATION, LONG_PROBATION = 12, 40
-RETRIAL = 16  # steps of dop853 after it, before ark5 is tried once more
+RETRIAL = 16  # steps of dop853 after it, or in its place, before ark5 is tried once more
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
 FEW_UNKNOWNS = 20  # with which it is the first choice where tolerances are tight
 # evaluations: of dop853 for dense output, and a step with it, whether it is kept or not, so that this decides nothing;
@@ -88,7 +90,8 @@ class AutoChoice:
         self.reasons: tuple[str, ...] = ()  # of the changes so far
         self.candidates: list[Integrator] = [SEMI_IMPLICIT] if takes_stages else []
         self.candidates += [IMPLICIT] if takes_implicit and n_unknowns <= MAX_UNKNOWNS else []
-        self._has_stiff_forces, self._has_contacts, self._is_tight = has_stiff_forces, has_contacts, rtol <= TIGHT
+        self._has_stiff_forces, self._has_contacts = has_stiff_forces, has_contacts
+        self._is_tight, self._is_fine = rtol <= TIGHT, rtol < FINE
         self._has_few_unknowns = IMPLICIT in self.candidates and n_unknowns <= FEW_UNKNOWNS
         # evaluations of a trial; linear algebra of radau as evaluations
         steps, algebra = SETTLING + TRIAL, 4.0 * n_unknowns + 0.1 * n_unknowns**2
@@ -101,7 +104,7 @@ class AutoChoice:
         self._motion = NOTHING_FAST  # at the start
         self._is_on_probation = False  # the first method, where it is not dop853 and may not be the best
         self._taken = 0.0, 0  # t and evaluations of the run when the method in use was taken
-        self._retrial = 0  # step after which ark5 is tried once more that has failed at the start, 0: none
+        self._retrial = 0  # step after which ark5 is tried that has failed at the start, or was left out; 0: none
         self._look = 0  # step of the next look, 0: none
         self._phase = b""  # of contacts, when methods were compared last
 
@@ -121,6 +124,8 @@ class AutoChoice:
         if self._has_stiff_forces and self.candidates:
             self._motion = motion()
         self.method, self._is_on_probation = self._first_method()
+        if self._is_on_probation and self._is_fine and not self._motion.is_damped:
+            self.method, self._is_on_probation, self._retrial = EXPLICIT, False, RETRIAL
         if self.method != EXPLICIT:
             how = "decays" if self._motion.is_damped else "swings"
             self.reasons = (f"what {how} at {self._motion.rate:.2g} 1/s holds dop853 to short steps",)
