@@ -169,7 +169,7 @@ def test_a_beam_in_equilibrium_stays_at_rest_at_loose_tolerances(rtol):
 
 def test_dop853_is_not_tried_where_stability_holds_it_to_more(trials):
     """20 s of stiff rods: dop853 must make 2000 steps a second, radau makes a few."""
-    found = simulate(stiff_model(stiff12()), 20.0, rtol=1e-9)
+    found = simulate(stiff_model(stiff12()), 20.0, rtol=1e-6)
     assert found.is_ok
     assert "dop853" not in trials
 
@@ -179,12 +179,13 @@ def test_nothing_is_compared_across_an_event():
     run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-6)._run.run
     choice, memory = run.choice, run.memory
     before, due = choice.so_far(memory), choice._due(ARK5(), 1.0)
-    memory.stepping[0].n_steps, memory.stepping[0].n_evaluations = 10000, 100000
+    memory.stepping[0].n_steps = 10000
+    n_evaluations = choice._evaluations(memory)
     candidates, _ = choice.review(memory, b"")
     assert ARK5() in candidates
     choice.postpone(memory, candidates)
     assert choice.so_far(memory)["vain"] == before["vain"]
-    assert 100000 < choice._due(ARK5(), 1.0) < 100000 + due
+    assert n_evaluations < choice._due(ARK5(), 1.0) < n_evaluations + due
 
 
 def test_result_says_why_the_integrator_was_changed(tmp_path):
@@ -325,7 +326,7 @@ def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
     assert np.array_equal(found.at(times)[0], plain.at(times)[0])
 
 
-def test_controllers_in_python_are_not_asked_twice(eager):
+def test_controllers_in_python_are_not_asked_twice(eager, trials):
     """A trial that comes to a sample ends there; taken back or not, every sample is answered once."""
     asked = []
 
@@ -341,7 +342,7 @@ def test_controllers_in_python_are_not_asked_twice(eager):
     )
     found = simulate(model, 0.1, rtol=1e-5)
     assert found.is_ok
-    assert len(names(found)) > 1
+    assert trials
     assert np.allclose(asked, 0.01 * np.arange(10), rtol=0, atol=1e-12)
 
 

@@ -103,7 +103,7 @@ class AutoChoice:
         self._vain = dict.fromkeys(self._price, 0)  # trials in vain since each was in use
         self._motion = NOTHING_FAST  # at the start
         self._is_on_probation = False  # the first method, where it is not dop853 and may not be the best
-        self._taken = 0.0, 0  # t and evaluations of the run when the method in use was taken
+        self._taken = 0.0, 0, 0  # t, steps and evaluations of the run when the method in use was taken
         self._retrial = 0  # step after which ark5 is tried that has failed at the start, or was left out; 0: none
         self._look = 0  # step of the next look, 0: none
         self._phase = b""  # of contacts, when methods were compared last
@@ -129,7 +129,7 @@ class AutoChoice:
         if self.method != EXPLICIT:
             how = "decays" if self._motion.is_damped else "swings"
             self.reasons = (f"what {how} at {self._motion.rate:.2g} 1/s holds dop853 to short steps",)
-        self._taken = float(stepping_of(memory)["t"]), 0
+        self._taken = float(stepping_of(memory)["t"]), 0, 0
         self.watch(memory)
 
     def _first_method(self) -> tuple[Integrator, bool]:
@@ -166,8 +166,8 @@ class AutoChoice:
         self._vain = {each: before["vain"].get(each.name, 0) for each in self._price}
         # files of version 0.1 do not have them
         self._motion, self._retrial = FastMotion(*before.get("motion", NOTHING_FAST)), before.get("retrial", 0)
-        t, n_evaluations = before.get("taken", (0.0, 0))
-        self._taken = float(t), int(n_evaluations)
+        t, n_steps, n_evaluations = before.get("taken", (0.0, 0, 0))
+        self._taken = float(t), int(n_steps), int(n_evaluations)
         self._is_on_probation = before.get("is_on_probation", False)
         self._look, self._phase, self.reasons = before["look"], bytes.fromhex(before["phase"]), ()
         for name in WATCHED:
@@ -176,7 +176,7 @@ class AutoChoice:
     def watch(self, memory: Memory) -> None:
         """Come back when a trial may be due, and when fast motion decides the steps of dop853."""
         stepping = stepping_of(memory)
-        n_steps, n_evaluations = int(stepping["n_steps"]), _evaluations(memory)
+        n_steps, n_evaluations = int(stepping["n_steps"]), self._evaluations(memory)
         is_watched = self.method == EXPLICIT and len(self.candidates) > 0
         stepping["watches"], stepping["watched_stiffness"] = 0, 0.0
         if is_watched and self._has_stiff_forces:
@@ -197,6 +197,11 @@ class AutoChoice:
         if self._is_on_probation:
             self._look = LONG_PROBATION if self._motion.is_damped else PROBATION
         stepping["review"] = self._look
+
+    def _evaluations(self, memory: Memory) -> int:
+        """Of a run so far, about: by its steps, which do not depend on what is recorded."""
+        _, n_steps, n_evaluations = self._taken
+        return n_evaluations + (int(stepping_of(memory)["n_steps"]) - n_steps) * self.method.evaluations_per_step
 
     def _due(self, other: Integrator, urgency: float) -> float:
         """Evaluations of the run from which on another one may be tried."""
@@ -227,8 +232,8 @@ class AutoChoice:
 
     def _share_of_bound(self, memory: Memory) -> float:
         """What the method in use has cost so far over what dop853 must cost at least, by stability."""
-        t, n_evaluations = self._taken
-        spent = STAGE_COST * (_evaluations(memory) - n_evaluations)
+        t, _, n_evaluations = self._taken
+        spent = STAGE_COST * (self._evaluations(memory) - n_evaluations)
         least = self._least_rate * (float(stepping_of(memory)["t"]) - t)
         return spent / least if least > 0.0 else math.inf
 
@@ -240,7 +245,7 @@ class AutoChoice:
     def review(self, memory: Memory, phase: bytes) -> tuple[tuple[Integrator, ...], float | None]:
         """What to try now, one after the other, and what the method in use costs per second of motion; None: to be
         measured. phase: of contacts."""
-        n_steps, n_evaluations = int(stepping_of(memory)["n_steps"]), _evaluations(memory)
+        n_steps, n_evaluations = int(stepping_of(memory)["n_steps"]), self._evaluations(memory)
         is_look = 0 < self._look <= n_steps
         is_first = is_look and self._retrial > 0
         is_urgent = phase != self._phase if self.method != EXPLICIT else not is_look
@@ -278,21 +283,16 @@ class AutoChoice:
 
     def take(self, memory: Memory, scheme: Integrator, reason: str) -> None:
         """Another method goes on, and why."""
-        n_evaluations = _evaluations(memory)
+        n_evaluations = self._evaluations(memory)
         self._tried[self.method], self._vain[scheme] = n_evaluations, 0
-        self._taken = float(stepping_of(memory)["t"]), n_evaluations
+        stepping = stepping_of(memory)
+        self._taken = float(stepping["t"]), int(stepping["n_steps"]), n_evaluations
         self.method, self.reasons, self._retrial = scheme, (*self.reasons, reason), 0
         self.watch(memory)
 
     def may_go_back(self, status: Status) -> bool:
         """Whether a failure may be one of this method only."""
         return self.method != EXPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
-
-
-def _evaluations(memory: Memory) -> int:
-    """Of a run so far, but for its dense output."""
-    stepping = stepping_of(memory)
-    return int(stepping["n_evaluations"] - stepping["n_dense"])
 
 
 class Costs:
@@ -306,8 +306,10 @@ class Costs:
         self._counted = [(stepping["n_evaluations"], share), (stepping["n_dense"], -share)]
         if scheme == EXPLICIT:
             self._counted.append((stepping["n_steps"], DENSE_COST))
-        if m:
-            self._counted += [(newton["n_factors"], m**2 / 100), (newton["n_iterations"], m / 16)]
+        if scheme == IMPLICIT:  # without what it evaluates for work terms, where rows are recorded
+            differences = len(memory.active) + 1.0
+            self._counted = [(newton["n_iterations"], 3.0 + m / 16), (newton["n_jacobians"], differences)]
+            self._counted += [(newton["n_factors"], m**2 / 100)]
 
     def now(self) -> tuple[float, float]:
         """t and the cost so far."""
