@@ -15,6 +15,7 @@ from pliant.engine.prepared import NOTHING, Prepared
 from pliant.errors import ModelError, PliantError, SimulationError
 from pliant.files import check_writable
 from pliant_benchmarks import models, peers
+from pliant_benchmarks.automatic import automatic
 from pliant_benchmarks.blades import blade_cost, blades10, blades40
 from pliant_benchmarks.canadarm import canadarm_rhs, canadarm_run
 from pliant_benchmarks.contacts import contacts100
@@ -79,6 +80,12 @@ LINES = (
         blades10,
     ),
     Line("blades40", "forty of them", "radau / 20", blades40),
+    Line(
+        "auto",
+        "time of integrator auto over that of the best single choice, at equal error, on models of other lines",
+        "<= 1.3",
+        automatic,
+    ),
     Line("blade_cost", "a step of ark4 per blade, 10 .. 100 blades", "flat within 30 %", blade_cost),
     Line(
         "springs",

@@ -16,7 +16,7 @@ from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError, SimulationError
 from pliant.model.flexible import Bending
 from pliant.simulation.simulate import simulate
-from pliant_benchmarks import cables, differences, evaluations, figures, lines, models, peers, runs, stiff
+from pliant_benchmarks import automatic, cables, differences, evaluations, figures, lines, models, peers, runs, stiff
 from pliant_benchmarks.falling_reference import FallingChain
 from pliant_benchmarks.figures import Figure
 
@@ -236,6 +236,67 @@ def test_the_first_setting_within_the_error_is_taken_and_the_cheapest_scheme() -
     assert found is not None
     assert (found.setting, found.error) == (peers.Setting("quick", steps=2), 1e-3)
     assert peers.within(engine, models.chain(1), np.zeros(1), 1e-12, lambda run: 1.0) is None
+
+
+# --- auto at equal error ------------------------------------------------------------------------------------------
+
+
+def curve(cost: float, order: float) -> automatic.Curve:
+    """Errors as tolerances, and seconds = cost error^(-1/order)."""
+    errors = np.array(automatic.TOLERANCES)
+    return automatic.Curve(errors, cost * errors ** (-1.0 / order))
+
+
+def test_costs_at_equal_error_are_interpolated_as_powers() -> None:
+    """Exact for powers; smoothing moves only the ends, where neighbours are missing."""
+    found = curve(2.0, 5.0)
+    assert found.at(2e-5) == pytest.approx(2.0 * 2e-5 ** (-0.2), rel=1e-12)
+    assert found.at(0.1) == pytest.approx(found.seconds[0], rel=1e-14)
+    assert found.at(1e-12) == np.inf
+
+
+def test_auto_is_compared_with_the_best_at_every_error() -> None:
+    """Of order 5 and of order 8, which cross at 1e-5."""
+    curves = {"auto": curve(3.0, 8.0), "ark5": curve(1e-5 ** (1 / 5 - 1 / 8), 5.0), "dop853": curve(1.0, 8.0)}
+    found = automatic.at_equal_error(curves)
+    assert [each.error for each in found] == pytest.approx([10.0**-k for k in range(4, 8)])
+    assert found[0].best == "ark5"
+    assert found[-1].best == "dop853"
+    assert found[-1].ratio == pytest.approx(3.0, rel=1e-12)
+    row = automatic.figure("toy", found)
+    assert row.ratio == max(each.ratio for each in found)
+    assert row.is_met is False
+    assert "mean" in row.note
+
+
+def test_luck_of_single_runs_is_smoothed() -> None:
+    """One error of a thousandth of its neighbours' changes them by 10^(3/4); errors never grow."""
+    errors = np.array(automatic.TOLERANCES)
+    lucky = errors.copy()
+    lucky[5] *= 1e-3
+    found = automatic.smoothed(lucky)
+    assert np.all(np.diff(found) <= 0.0)
+    assert np.max(np.abs(np.log10(found[1:-1] / errors[1:-1]))) < 1.6
+    assert automatic.smoothed(errors)[1:-1] == pytest.approx(errors[1:-1], rel=1e-12)
+
+
+def test_every_choice_of_the_line_about_auto_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the smallest model, with few tolerances: errors fall with them."""
+    monkeypatch.setattr(automatic, "TOLERANCES", (1e-3, 1e-5, 1e-7))
+    monkeypatch.setattr(automatic, "PATIENCE", np.inf)
+    monkeypatch.setattr(automatic, "measure", lambda jobs, rounds=0: dict.fromkeys(jobs, 1e-6))
+    curves = automatic.sweep(automatic.PROBLEMS["chain3"], lambda text: None)
+    assert set(curves) == {automatic.AUTO, *automatic.SINGLE}
+    for name, found in curves.items():
+        assert found.errors[-1] < 1e-2 * found.errors[0], name
+    assert np.array_equal(curves["auto"].errors, curves["dop853"].errors)
+
+
+@pytest.mark.parametrize("name", automatic.PROBLEMS)
+def test_problems_of_the_line_about_auto_can_be_run(name: str) -> None:
+    problem = automatic.PROBLEMS[name]
+    assert problem.duration > 0.0
+    assert len(problem.build().velocities) > 0
 
 
 def test_lines_are_well_formed() -> None:

@@ -18,7 +18,7 @@ from pliant import (
     Sphere,
 )
 from pliant.cases.case import all_cases
-from pliant.methods.integrators import ARK5, Dop853
+from pliant.methods.integrators import ARK5, Dop853, Radau
 from pliant.simulation import auto_integrator
 from pliant.simulation import run as run_module
 from pliant.simulation.prepared_run import prepare_run
@@ -104,34 +104,99 @@ def test_auto_goes_on_with_another_method_where_it_is_stiff(build, formulation, 
     """denoc has no mass matrix that holds stiff forces."""
     found = simulate(build(), 2.0, formulation=formulation)
     explicit = simulate(build(), 2.0, formulation=formulation, integrator="dop853")
-    first, taken = names(found)[:2]
-    assert first == "dop853"
-    assert taken in choices
-    assert found.settings["integrator"].startswith(f"dop853, {taken} from ")
+    assert set(names(found)) & set(choices)
     assert found.stats["evaluations"] < 0.4 * explicit.stats["evaluations"]
     assert np.abs(found.q[-1] - explicit.q[-1]).max() < 1e-7
-    t = found.integrators[1][0]
-    assert 0.0 < t < 0.5
-    # the pieces of both join
-    assert np.allclose(found.at(np.nextafter(t, 0.0))[0], found.at(t)[0], rtol=0, atol=1e-12)
+    for t, _ in found.integrators[1:]:
+        # the pieces of both join
+        assert np.allclose(found.at(np.nextafter(t, 0.0))[0], found.at(t)[0], rtol=0, atol=1e-12)
 
 
-def test_auto_takes_ark5_on_hanging_blades_whose_fast_modes_ring():
-    """The watch of stiffness does not see them; trials do. Error: a few times the tolerance."""
+def test_auto_begins_with_ark5_on_blades_whose_stretch_decays_at_once():
+    """Error: a few times the tolerance."""
     model, options = blades(10), {"rtol": 1e-4, "atol": 1e-6}
     found, exact = simulate(model, 0.1, **options), simulate(model, 0.1, integrator="radau", rtol=1e-9)
-    assert names(found) == ["dop853", "ark5"]
-    assert found.integrators[1][0] < 1e-3
+    assert found.integrators == ((0.0, "ark5"),)
     assert np.abs(found.q[-1] - exact.q[-1]).max() < 1e-4
     explicit = simulate(model, 0.1, integrator="dop853", **options)
     assert found.stats["evaluations"] < 0.1 * explicit.stats["evaluations"]
 
 
+@pytest.mark.parametrize(("rtol", "first"), [(1e-3, "ark5"), (1e-4, "ark5"), (1e-5, "radau"), (1e-8, "radau")])
+def test_damped_motion_begins_with_ark5_for_few_digits_and_with_radau_for_many(rtol, first):
+    """And no trial is needed: what is taken stays."""
+    found = simulate(stiff_model(stiff12()), 0.2, rtol=rtol, atol=1e-2 * rtol)
+    assert found.integrators[0] == (0.0, first)
+    assert found.settings["why_changed"].startswith(f"{first} from 0 s: what decays at 1.2e+04 1/s")
+
+
+def test_many_unknowns_begin_with_ark5_however_many_digits():
+    """Factors of radau would take longer than they save: 40 velocities."""
+    assert names_of(prepare_run(blades(10), 0.1, rtol=1e-8)) == ["ark5"]
+    assert names_of(prepare_run(blades(3), 0.1, rtol=1e-8)) == ["radau"]
+
+
+def test_fast_motion_that_swings_and_must_be_followed_is_soon_left_to_dop853():
+    """ark5 is on probation for twelve steps, far shorter than those of dop853 at its bound."""
+    case = all_cases()["flexible-double-pendulum"]
+    found = simulate(case.build(case.resolve({})), 0.05, rtol=1e-6)
+    assert names(found)[:2] == ["ark5", "dop853"]
+    assert np.sum(found.t <= found.integrators[1][0]) == auto_integrator.PROBATION + 1
+    assert "; dop853 from " in found.settings["why_changed"]
+    assert "ark5 has cost" in found.settings["why_changed"]
+
+
+def test_fine_tolerances_leave_what_swings_to_dop853_at_first():
+    """A beam that has hardly begun to move, 1e-11 J: ark5 keeps five digits of its energy balance, dop853 eight."""
+    case = all_cases()["spin-up"]
+    found = simulate(case.build(case.resolve({"speed": 1.0})), 0.1, rtol=1e-9)
+    assert names(found)[0] == "dop853"
+    assert found.audit["energy_residual"] < 1e-6
+    assert not found.warnings
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-3, 1e-4, 1e-6])
+def test_a_beam_in_equilibrium_stays_at_rest_at_loose_tolerances(rtol):
+    """At rest nothing but stability bounds the first steps of dop853, which sees that only when rounding has grown to
+    the tolerance: velocities up to nine times atol. ark5, with which auto begins, lets nothing grow."""
+    case = all_cases()["elastica"]
+    model = case.build(case.resolve({}))
+    found, explicit = (simulate(model, rtol=rtol, atol=rtol, integrator=name) for name in ("auto", "dop853"))
+    assert names(found)[0] == "ark5"
+    assert np.abs(found.v).max() < 1e-3 * rtol
+    assert np.abs(explicit.v).max() > 0.1 * rtol
+
+
+def test_dop853_is_not_tried_where_stability_holds_it_to_more(trials):
+    """20 s of stiff rods: dop853 must make 2000 steps a second, radau makes a few."""
+    found = simulate(stiff_model(stiff12()), 20.0, rtol=1e-6)
+    assert found.is_ok
+    assert "dop853" not in trials
+
+
+def test_nothing_is_compared_across_an_event():
+    """A trial that could not be made is no trial in vain, and comes sooner."""
+    run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-6)._run.run
+    choice, memory = run.choice, run.memory
+    before, due = choice.so_far(memory), choice._due(ARK5(), 1.0)
+    memory.stepping[0].n_steps = 10000
+    n_evaluations = choice._evaluations(memory)
+    candidates, _ = choice.review(memory, b"")
+    assert ARK5() in candidates
+    choice.postpone(memory, candidates)
+    assert choice.so_far(memory)["vain"] == before["vain"]
+    assert n_evaluations < choice._due(ARK5(), 1.0) < n_evaluations + due
+
+
 def test_result_says_why_the_integrator_was_changed(tmp_path):
-    found = simulate(stiff_model(stiff12()), 0.5, rtol=1e-4)
+    found = simulate(resting_ball(), 0.5, rtol=1e-4)
     t, name = found.integrators[1]
     assert found.settings["why_changed"].startswith(f"{name} from {t:.4g} s: ")
     assert found.settings["why_changed"].endswith(" of the cost of dop853")
+    begun = simulate(stiff_model(stiff12()), 0.5, rtol=1e-4)
+    assert begun.integrators == ((0.0, "ark5"),)
+    assert begun.settings["integrator"] == "ark5"
+    assert begun.settings["why_changed"] == "ark5 from 0 s: what decays at 1.2e+04 1/s holds dop853 to short steps"
     found.save(tmp_path / "result.nc")
     assert pliant.load_result(tmp_path / "result.nc").settings["why_changed"] == found.settings["why_changed"]
     found.report(tmp_path / "page.html")
@@ -162,22 +227,25 @@ def test_a_change_keeps_the_energy_balance_of_dop853(name, rtol):
 
 
 def test_costs_are_compared_along_the_same_motion():
-    """2 a second, then 6: by hand. What lies beyond is not known."""
+    """2 a second, then 6: by hand. What lies beyond the end of one of them is not known, and not counted."""
     measured = Measured([0.0, 1.0, 2.0], [5.0, 7.0, 13.0])
-    assert measured.ratio((0.0, 0.0), (1.0, 4.0)) == pytest.approx(2.0, rel=1e-15)
-    assert measured.ratio((0.5, 1.0), (1.5, 3.0)) == pytest.approx(0.5, rel=1e-15)
-    assert measured.ratio((1.0, 0.0), (2.0, 3.0)) == measured.ratio((1.0, 0.0), (9.0, 3.0)) == pytest.approx(0.5)
-    assert measured.ratio((2.0, 0.0), (3.0, 1.0)) > 1e100
-    assert guessed(3.0, 100.0).ratio((4.0, 7.0), (4.5, 32.0)) == pytest.approx(0.5, rel=1e-12)
+    assert measured.ratio(Measured([0.0, 1.0], [0.0, 4.0]), 0.0) == pytest.approx(2.0, rel=1e-15)
+    assert measured.ratio(Measured([0.5, 1.5], [1.0, 3.0]), 0.5) == pytest.approx(0.5, rel=1e-15)
+    assert measured.ratio(Measured([0.0, 1.0, 2.0], [0.0, 9.0, 12.0]), 1.0) == pytest.approx(0.5, rel=1e-15)
+    # a step far beyond the end: only its share
+    assert measured.ratio(Measured([0.0, 1.0, 9.0], [0.0, 9.0, 33.0]), 1.0) == pytest.approx(0.5, rel=1e-15)
+    assert guessed(3.0, 100.0).ratio(Measured([4.0, 4.5], [7.0, 32.0]), 4.0) == pytest.approx(0.5, rel=1e-12)
 
 
 def test_tolerances_of_ark5_and_radau_are_tighter_than_those_of_dop853():
-    """rtol^(5/4); of a run that goes back to dop853: those that were asked for."""
+    """rtol^1.25 and rtol^1.2; of a run that goes back to dop853: those that were asked for."""
     run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-4, atol=1e-6)
     run.end()
     stepping, atol = run.memory.stepping[0], run.memory.atol.copy()
-    assert names_of(run) == ["dop853", "ark5"]
+    assert names_of(run) == ["ark5"]
     assert stepping.rtol == pytest.approx(1e-5, rel=1e-14)
+    run._run.run.change_integrator(Radau())
+    assert stepping.rtol == pytest.approx(1e-4**1.2, rel=1e-14)
     run._run.run.change_integrator(Dop853())
     assert stepping.rtol == 1e-4
     assert np.allclose(run.memory.atol, 10.0 * atol, rtol=1e-14)
@@ -213,20 +281,22 @@ def test_result_says_which_integrator_ran():
 
 
 def test_a_method_that_fails_gives_way_to_dop853(monkeypatch):
-    """Radau's Newton is told to have failed once: the run goes on from there."""
+    """radau is told to have failed once: the run goes on from there."""
     real, failed = run_module.Run.enter, []
 
     def failing(run):
-        if run.choice is not None and run.choice.method == ARK5() and run.memory.stepping[0].t > 0.1 and not failed:
+        if run.choice is not None and run.choice.method == Radau() and run.memory.stepping[0].t > 0.1 and not failed:
             failed.append(float(run.memory.stepping[0].t))
             return Status.NOT_CONVERGED
         return real(run)
 
     monkeypatch.setattr(run_module.Run, "enter", failing)
+    monkeypatch.setattr(run_module, "FIRST_WORK", 6)  # a pause after ten steps
+    monkeypatch.setattr(run_module, "PAUSE_SECONDS", 0.0)
     found = simulate(stiff_model(stiff12()), 0.5, rtol=1e-6)
     assert found.is_ok
     assert (failed[0], "dop853") in found.integrators
-    assert "ark5 failed" in found.settings["why_changed"]
+    assert "radau failed" in found.settings["why_changed"]
 
 
 # --- trials in vain -----------------------------------------------------------------------------------------------
@@ -241,7 +311,8 @@ def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
     monkeypatch.setattr(auto_integrator, "FAST", 0.5)
     monkeypatch.setattr(auto_integrator, "STIFF_STEPS", 5)
     monkeypatch.setattr(auto_integrator, "STABILITY_BOUND", 0.6)
-    monkeypatch.setattr(auto_integrator, "GAIN", 0.0)
+    for gain in ("GAIN", "SWING_GAIN", "CONTACT_GAIN"):
+        monkeypatch.setattr(auto_integrator, gain, 0.0)
     found, plain = simulate(model, **options), simulate(model, **options | {"integrator": "dop853"})
     assert {"ark5", "radau"} == set(trials)
     assert found.integrators == ((0.0, "dop853"),)
@@ -255,7 +326,7 @@ def test_a_trial_in_vain_changes_no_bit(name, monkeypatch, trials):
     assert np.array_equal(found.at(times)[0], plain.at(times)[0])
 
 
-def test_controllers_in_python_are_not_asked_twice(eager):
+def test_controllers_in_python_are_not_asked_twice(eager, trials):
     """A trial that comes to a sample ends there; taken back or not, every sample is answered once."""
     asked = []
 
@@ -271,7 +342,7 @@ def test_controllers_in_python_are_not_asked_twice(eager):
     )
     found = simulate(model, 0.1, rtol=1e-5)
     assert found.is_ok
-    assert len(names(found)) > 1
+    assert trials
     assert np.allclose(asked, 0.01 * np.arange(10), rtol=0, atol=1e-12)
 
 
@@ -307,12 +378,12 @@ def test_an_implicit_run_goes_on_with_its_jacobian():
 
 
 def test_a_run_goes_on_with_other_methods_than_auto_had_taken():
-    """ark5 was at work, which denoc does not take: dop853 begins."""
+    """ark5 was at work, which denoc does not take: the other run chooses for itself."""
     model = stiff_model(stiff12())
     first = simulate(model, 0.2, rtol=1e-4)
     assert names(first)[-1] == "ark5"
     second = simulate(model, 0.2, rtol=1e-4, start=first, formulation="denoc")
-    assert names(second)[0] == "dop853"
+    assert names(second) == ["radau"]
 
 
 def test_a_saved_stepper_goes_on_through_a_change_to_the_bit():
@@ -344,6 +415,18 @@ def test_sweeps_end_as_single_runs_do():
         assert np.array_equal(run.end(q0[i], np.zeros(6))[0], ends.q[i])
 
 
+def test_sweeps_of_many_starts_begin_with_the_same_method():
+    """So many go eight at once, with dop853; not these, which begin with another one."""
+    run = prepare_run(stiff_model(stiff12()), 0.3, rtol=1e-5)
+    assert names_of(run) == ["radau"]
+    assert not run.goes_in_lanes
+    q0 = np.zeros((9, 6))
+    q0[:, 0] = np.linspace(-0.3, 0.3, 9)
+    ends = run.sweep(q0, np.zeros((9, 6)), np.zeros(1, np.int64))
+    for i in range(9):
+        assert np.array_equal(run.end(q0[i], np.zeros(6))[0], ends.q[i])
+
+
 def test_interruptions_change_no_bit(monkeypatch):
     whole = simulate(stiff_model(stiff12()), 0.5)
     monkeypatch.setattr(run_module, "FIRST_WORK", 6)  # a pause after ten steps
@@ -359,5 +442,5 @@ def test_a_stiff_spring_with_a_rod_is_the_closed_form():
     spring = Joint("hinge", "revolute", "rod", stiffness=1e5, damping=1e3)
     model = Model("rest", [Body("rod", 1.0, shape=Rod(0.5))], [spring], gravity=(0, -9.81, 0))
     found = simulate(model, 5.0)
-    assert "ark5" in names(found)
+    assert names(found) == ["radau"]
     assert found.q[-1, 0] == pytest.approx(-9.81 * 0.25 / 1e5, rel=1e-6)

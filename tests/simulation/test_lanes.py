@@ -188,13 +188,13 @@ def test_a_singular_pivot_in_a_lane_is_told_as_alone(monkeypatch):
 
 
 def test_auto_takes_another_integrator_where_a_run_in_a_lane_is_stiff():
-    """dop853 comes back from its lane with REVIEW."""
+    """dop853 comes back from its lane with REVIEW; the damper is too weak for another one from the start."""
     hinge = CHAIN.joints[0]
-    stiff = replace(CHAIN, joints=(replace(hinge, damping=3e3), *CHAIN.joints[1:]))
+    stiff = replace(CHAIN, joints=(replace(hinge, damping=400.0), *CHAIN.joints[1:]))
     Q, V = starts_of(stiff, 5)
-    runs = pliant.simulate_many(stiff, 0.3, q0=Q, v0=V, rtol=1e-5)
-    assert_as_alone(stiff, runs, Q, V, 0.3, rtol=1e-5)
-    assert len(pliant.simulate(stiff, 0.3, q0=Q[0], v0=V[0], rtol=1e-5).integrators) > 1
+    runs = pliant.simulate_many(stiff, 3.0, q0=Q, v0=V, rtol=1e-5)
+    assert_as_alone(stiff, runs, Q, V, 3.0, rtol=1e-5)
+    assert len(pliant.simulate(stiff, 3.0, q0=Q[0], v0=V[0], rtol=1e-5).integrators) > 1
 
 
 def test_a_sweep_that_is_stopped_before_it_begins_leaves_every_run_at_its_start():

@@ -124,7 +124,7 @@ def _result(
 def _integrator_settings(run: Run) -> dict[str, str]:
     """Which integrators were at work; of "auto" also why it has changed them."""
     names = {"integrator": describe_integrators(run.integrators)}
-    if len(run.integrators) == 1 or run.choice is None:
+    if run.choice is None or not run.choice.reasons:
         return names
     return names | {"why_changed": describe_reasons(run.integrators, run.choice.reasons)}
 

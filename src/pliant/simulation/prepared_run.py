@@ -70,7 +70,7 @@ class PreparedRun:
         self.options, self.handle = self._run.options, self._run.handle
         self._n_q, self._n_v, self.has_phase = self._run.n_q, self._run.n_v, self._run.has_phase
         self._is_running, self._is_alone = False, not model.calls_python
-        self.goes_in_lanes = goes_in_lanes(self.handle, self.options["integrator"].first, self.memory)
+        self.goes_in_lanes = goes_in_lanes(self.handle, self._run.run.integrators[0][1], self.memory)
         self._tables: tuple[Any, ...] | None = None
 
     def __repr__(self) -> str:

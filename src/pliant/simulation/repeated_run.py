@@ -11,11 +11,11 @@ from pliant.engine.arguments import as_state
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.model.model import Model
+from pliant.simulation.kept import as_bytes
 from pliant.simulation.options import check_options
 from pliant.simulation.outcome import events_of, failure_reason
 from pliant.simulation.prestretch import put_on_loops
 from pliant.simulation.run import Run
-from pliant.simulation.trial_steps import as_bytes
 from pliant.system.memory import Memory
 from pliant.system.pack import Packed
 from pliant.system.status import Status

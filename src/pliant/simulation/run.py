@@ -29,9 +29,11 @@ from pliant.simulation.auto_integrator import (
     say_if_compiling,
 )
 from pliant.simulation.controllers import Sampler
+from pliant.simulation.fast_motion import fast_motion
+from pliant.simulation.kept import Kept, as_bytes, stepping_of
 from pliant.simulation.options import takes_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
-from pliant.simulation.trial_steps import TRIED, Kept, as_bytes, fastest, guessed, measure_steps, try_steps
+from pliant.simulation.trial_steps import TRIED, Measured, guessed, measure_steps, try_steps
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
 from pliant.system.newton import find_unknowns, put_rule
 from pliant.system.status import Status
@@ -81,7 +83,7 @@ def _choice(handle: Prepared, options: dict[str, Any], n_unknowns: int) -> AutoC
     stages, implicit = (closure is None or closure.goes_with(each) for each in (SEMI_IMPLICIT, IMPLICIT))
     is_stiff = _has_stiff_forces(handle.system)
     stages = stages and takes_stages(handle.model, handle.method) and is_stiff
-    return AutoChoice(stages, implicit, is_stiff, bool(handle.model.contacts), n_unknowns)
+    return AutoChoice(stages, implicit, is_stiff, bool(handle.model.contacts), n_unknowns, float(options["rtol"]))
 
 
 def _has_stiff_forces(system: Any) -> bool:
@@ -117,7 +119,9 @@ class Run:
         self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
         self.choice = _choice(handle, options, len(self._unknowns.solved))
         if self.choice is not None:
-            self.choice.begin(self.memory, lambda: fastest(self))
+            self.choice.begin(self.memory, lambda: fast_motion(self))
+            self._begin_with(self.choice.method)
+        self._first, self._atol0 = self.integrators[0][1], self.memory.atol.copy()
         self._choice0 = self.choice and self.choice.copy()
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
@@ -151,9 +155,9 @@ class Run:
 
     def begin_again(self) -> None:
         """As it was before the first step, but for y and the row of memory.stepping."""
-        self._use(next(iter(self._used)))
+        self._use(self._first)
         if self._choice0 is not None:
-            self.choice, self.memory.atol[:] = self._choice0.copy(), self._tolerances[1]
+            self.choice, self.memory.atol[:] = self._choice0.copy(), self._atol0
         del self.integrators[1:]
 
     def _remember(self, integrator: Integrator, scheme: Scheme) -> None:
@@ -173,7 +177,7 @@ class Run:
         """Go on with another integrator."""
         handle, stepping = self.handle, self.memory.stepping[0]
         rtol, atol = self._tolerances
-        tighter = min(_tighter(handle, integrator, rtol), 1.0 if integrator == EXPLICIT else rtol**TIGHTER)
+        tighter = min(_tighter(handle, integrator, rtol), rtol ** TIGHTER[integrator])
         stepping.rtol, self.memory.atol[:] = tighter * rtol, tighter * atol
         if integrator in self._used:
             put_method(stepping, self._use(integrator).scheme)
@@ -194,10 +198,14 @@ class Run:
         assert self.choice is not None
         for integrator in (EXPLICIT, *self.choice.candidates):
             if integrator.name == name:
-                if integrator != EXPLICIT:
-                    self.change_integrator(integrator)
-                    del self.integrators[0]
+                self._begin_with(integrator)
                 self.choice.go_on(self.memory, integrator, before)
+
+    def _begin_with(self, integrator: Integrator) -> None:
+        """From the start, which is now."""
+        if integrator != self.integrators[-1][1]:
+            self.change_integrator(integrator)
+            del self.integrators[0]
 
     def counts(self) -> Counts:
         """So far, those of the run before included."""
@@ -216,36 +224,64 @@ class Run:
         """What "auto" does when dop853 follows fast motion, and now and then: it tries other integrators. Returns where
         that led."""
         assert self.choice is not None
+        if not self.choice.passes(self.memory):
+            self.change_integrator(EXPLICIT)
+            return Status.PAUSE
         candidates, rate = self.choice.review(self.memory, self.handle.work.phase.tobytes())
         if not candidates:
             return Status.PAUSE
-        integrator, memory, pinned, n = self.choice.method, self.memory, self._pinned, len(self.integrators)
-        start = end = self._keep("start")
-        is_first, status = rate is not None, Status.PAUSE
+        start = self._keep("start")
         if rate is not None:
-            measured = guessed(float(memory.stepping[0].t), rate)
-        else:
-            recorded = int(memory.stepping[0].n_rows), int(memory.stepping[0].n_pieces)
-            status, measured = measure_steps(self, integrator)
-            self.choice.watch(memory)
-            if status not in TRIED or not measured.t[-1] > measured.t[0]:
-                return status
-            end = self._keep("end")
-            end.keep_recorded(*recorded)
+            measured = guessed(float(stepping_of(self.memory)["t"]), rate)
+            return self._try(candidates, measured, start, start, Status.PAUSE, is_first=True)
+        before = stepping_of(self.memory).copy()
+        status, measured = measure_steps(self, self.choice.method)
+        self.choice.watch(self.memory)
+        if stepping_of(self.memory)["n_events"] > before["n_events"]:  # steps to and from it say nothing of others
+            self.choice.postpone(self.memory, candidates)
+            return status
+        if status not in TRIED or not measured.t[-1] > measured.t[0]:
+            return status
+        end = self._keep("end")
+        end.keep_recorded(int(before["n_rows"]), int(before["n_pieces"]))
+        return self._try(candidates, measured, start, end, status, is_first=False)
+
+    def _try(
+        self,
+        candidates: tuple[Integrator, ...],
+        measured: Measured,
+        start: Kept,
+        end: Kept,
+        status: Status,
+        *,
+        is_first: bool,
+    ) -> Status:
+        """Try them, and go on with the one that costs least, if it is worth while. start, end: of the method in use,
+        whose cost was measured, or is guessed (is_first); status: where it had come to."""
+        assert self.choice is not None
+        memory, pinned, n = self.memory, self._pinned, len(self.integrators)
+        good: list[tuple[float, Integrator]] = []
         for candidate in candidates:
-            is_taken = False
+            is_kept = False
             try:
                 start.restore()
                 reached, cost = try_steps(self, candidate, measured)
-                is_taken = self.choice.takes(self.memory, candidate, cost, is_first)
+                if cost < self.choice.gain(candidate):
+                    good.append((cost, candidate))
+                    is_ahead = is_first or stepping_of(self.memory)["t"] >= measured.t[-1]
+                    is_kept = is_ahead and candidate == candidates[-1] and cost == min(each for each, _ in good)
             finally:  # Ctrl-C, too
-                if not is_taken:
+                if not is_kept:
                     end.restore()
                     self._put(memory, pinned)
                     del self.integrators[n:]
-            if is_taken:
-                return reached
-        return status
+        if not good:
+            return status
+        cost, best = min(good, key=lambda each: each[0])
+        if not is_kept:
+            self.change_integrator(best)
+        self.choice.takes(self.memory, best, cost, is_first)
+        return reached if is_kept else status
 
     def _keep(self, which: str) -> Kept:
         """A copy of all that steps with the integrator in use change, in the place of the one before."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pliant.methods.integrators import Integrator
 from pliant.results.checkpoint import SampledState
 from pliant.simulation.auto_integrator import AutoChoice
+from pliant.simulation.kept import as_bytes
 from pliant.simulation.run import Run
-from pliant.simulation.trial_steps import as_bytes
 
 ADDRESSES = ("step", "interpolant")  # in memory.stepping: they hold in one process only
 Bytes = NDArray[np.uint8]
