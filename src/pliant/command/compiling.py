@@ -66,7 +66,7 @@ def say_what_compiles(model: Any, options: dict[str, Any]) -> None:
     missing = [row.name for row in methods if not _jit.is_cached(row.module)]
     laws = [one.friction for one in model.contacts] + [law for joint in model.joints for law in joint.each("friction")]
     sticks = any(isinstance(law, Friction) and law.sticks() for law in laws)
-    if sticks and not _jit.is_cached("pliant.kernels.contact.stick"):
+    if sticks and not _jit.is_cached("pliant.kernels.contact.bounded_forces"):
         missing.append("friction that sticks")
     if _jit.CACHE_FOLDER and missing:
         print(f"pliant compiles {listed(missing)}, once on this machine (10 to 20 s) ...", file=sys.stderr)

@@ -1,5 +1,5 @@
 """Models that stay in the x-y plane are computed in three components (kernels/flexible/planar.py,
-formulations/articulated_planar*.py); the same models in a plane that is tilted in space in six. Both must move alike."""
+formulations/articulated_planar*.py); those in a plane that is tilted in space in six. They must move alike."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def state(model: Model, seed: int, size: float = 1.0) -> tuple[np.ndarray, np.nd
 
 def pair(seed: int, **kinds: bool) -> tuple[Model, Model]:
     flat, tilted = planar_tree(seed, FLAT, **kinds), planar_tree(seed, TILTED, **kinds)
-    assert stays_in_plane(flat) and not stays_in_plane(tilted)
+    assert stays_in_plane(flat)
+    assert not stays_in_plane(tilted)
     return flat, tilted
 
 
