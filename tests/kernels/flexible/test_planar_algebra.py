@@ -24,7 +24,7 @@ from pliant.model.tree import stays_in_plane
 SEEDS = range(12)
 EVERY = [row.name for row in FORMULATIONS if "flexible bodies" in row.supports]
 FLAT, TILTED = Rotation.identity(), Rotation.from_euler("xyz", (0.7, -0.4, 1.1))
-COUPLINGS = ("high-order", "linear", "fourth-order", "stiffened")
+COUPLINGS = ("high-order", "linear", "fourth-order")
 
 
 def beam(rng: np.random.Generator, name: str, coupling: str, is_free: bool) -> Beam:
@@ -42,14 +42,16 @@ def beam(rng: np.random.Generator, name: str, coupling: str, is_free: bool) -> B
     )
 
 
-def planar_tree(seed: int, plane: Rotation, has_contact: bool = False, is_prescribed: bool = False) -> Model:
+def planar_tree(
+    seed: int, plane: Rotation, has_contact: bool = False, is_prescribed: bool = False, is_stiffened: bool = False
+) -> Model:
     """Beams and rigid bodies in a plane of the world: hinges either way about its normal, slides, a planar root."""
     rng = np.random.default_rng([seed, 3])
     bodies: list[Any] = []
     joints = []
     for i in range(int(rng.integers(3, 6))):
         is_root = i == 0
-        coupling = COUPLINGS[(seed + i) % 4]
+        coupling = "stiffened" if is_stiffened and i == 1 else COUPLINGS[(seed + i) % 3]
         if i % 3 == 2:
             inertia = tuple(rng.uniform(0.02, 0.03, 3))
             bodies.append(Body(name=f"b{i}", mass=rng.uniform(0.5, 1.5), com=rng.normal(size=3) * 0.1, inertia=inertia))
@@ -69,7 +71,7 @@ def planar_tree(seed: int, plane: Rotation, has_contact: bool = False, is_prescr
         elif kind == "prismatic":
             given["axis"] = (*rng.normal(size=2), 0.0)
         if is_prescribed and i == 1:
-            given["motion"] = Sine(amplitude=0.1, frequency=1.3, phase=0.4)
+            given["motion"] = Sine(amplitude=0.1, omega=8.0, phase=0.4)
         elif kind != "planar" and rng.random() < 0.4:
             given |= {"armature": (0.05,), "stiffness": (20.0,), "damping": (0.5,)}
         frame = Frame(body=parent.name if parent else "world", position=at, attitude=turn.as_quat())
@@ -112,7 +114,7 @@ def difference(a: np.ndarray, b: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("formulation", EVERY)
 def test_accelerations_of_a_plane_do_not_depend_on_how_it_lies_in_space(seed, formulation):
-    flat, tilted = pair(seed, is_prescribed=seed % 2 == 0)
+    flat, tilted = pair(seed, is_prescribed=seed % 2 == 0, is_stiffened=seed % 4 > 1)
     q, v = state(flat, seed)
     # rounding times the condition of M
     for t in (0.0, 0.3):
@@ -141,8 +143,6 @@ def test_places_energies_and_reactions_rotate_with_the_plane(seed):
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])
 def test_runs_with_contact_are_alike_in_every_plane(seed, integrator):
     """Semi-implicit stages, their contact masses and responses to forces, Adams' nearby evaluations."""
-    if any(body.coupling == "stiffened" for body in planar_tree(seed, FLAT).bodies if isinstance(body, Beam)):
-        seed += 20  # ark4 does not take them
     flat, tilted = pair(seed, has_contact=True)
     q, v = state(flat, seed, 0.05)
     a, b = (pliant.simulate(model, 0.3, q0=q, v0=v, integrator=integrator, rtol=1e-9) for model in (flat, tilted))
