@@ -61,7 +61,7 @@ LINES = (
     Line("falling_rhs", "right-hand side of falling-chain inside a compiled loop", "<= .6 pin7", falling_rhs),
     Line("cost_per_link", "the same per link of 3 modes, 5 .. 40 links", "flat within 30 %", cost_per_link),
     Line(
-        "falling_chain", "falling-chain, 1.5 s, instants before 1.06 s to 1e-9 s", "SciPy + numpy / 200", falling_chain
+        "falling_chain", "falling-chain, 1.5 s, instants before 1.06 s to 1e-9 s", "SciPy + numpy / 150", falling_chain
     ),
     Line(
         "canadarm_rhs",

@@ -209,7 +209,7 @@ def falling_chain(say: Say) -> list[Figure]:
         cost = _rough if engine is PLIANT_FALLING else lambda run: 0.0
         choices[engine.name] = choose(engine, modes, reference, INSTANT_ERROR, cost)
     say("timing")
-    return compare(choices, {SCIPY_FALLING.name: 200.0}, SLOW)
+    return compare(choices, {SCIPY_FALLING.name: 150.0}, SLOW)
 
 
 # --- flex3 ------------------------------------------------------------------------------------------------------
