@@ -229,7 +229,7 @@ def test_every_reference_is_in_the_bibliography():
     ],
 )
 def test_what_a_run_has_to_compile_is_said_before_it_is_waited_for(case, options, words, monkeypatch, capsys, tmp_path):
-    missing = {"pliant.kernels.contact.stick", "pliant.kernels.integrators.radau"}
+    missing = {"pliant.kernels.contact.bounded_forces", "pliant.kernels.integrators.radau"}
     monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "is_cached", lambda module="": module not in missing)
     say_what_compiles(pliant.load(case), options)

@@ -355,7 +355,7 @@ def test_one_run_is_two_runs_whatever_auto_has_chosen(rtol, through_file, tmp_pa
     """A sample of the controller ends a step at 1/8 s in both: to the last bit."""
     model, options = held_blades(), {"rtol": rtol, "atol": 1e-2 * rtol}
     whole, first = simulate(model, 0.25, **options), simulate(model, 0.125, **options)
-    assert "ark5" in names(first)
+    assert names(first) != ["dop853"]
     if through_file:
         first.save(tmp_path / "first.nc")
         first = pliant.load_result(tmp_path / "first.nc")

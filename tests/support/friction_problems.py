@@ -32,7 +32,9 @@ from pliant.system.work import (
     REACH,
     SCALE,
     SHARE,
+    SHARE_BEFORE,
     SLACK,
+    SLACK_BEFORE,
     WEIGHT,
     new_work,
 )
@@ -105,7 +107,7 @@ def solution(problem: Problem, function: Any = solve, before: Solution | None = 
     rows = np.zeros((N_STICK_ROWS, n))
     rows[FREE], rows[BOUND] = problem.a0, problem.bound
     if before is not None:
-        rows[SHARE], rows[SLACK] = before.share, np.repeat(before.slack, problem.width)
+        rows[SHARE_BEFORE], rows[SLACK_BEFORE] = before.share, np.repeat(before.slack, problem.width)
     rows[SCALE] = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
     first = np.arange(n) // problem.width * problem.width
     stick = np.vstack([problem.W, np.zeros((2 * n, n))])

@@ -375,7 +375,7 @@ def bench(
 
     Lines: differences, arm7_loop, arm7_handle, batch, chain3, chain10, cost_per_body, stiff12, bounce3, falling_rhs,
     cost_per_link, falling_chain, canadarm_rhs, canadarm_run, flex3, blades10, blades40, blade_cost, springs,
-    loop_steps, contacts100, transfer_cost, transfer_runs, sweep, study, stepper,
+    loop_steps, contacts100, transfer_cost, transfer_runs, auto, sweep, study, stepper,
     startup.
 
     pliant bench chain3 chain10 --out bench.json

@@ -5,6 +5,7 @@ import math
 from pliant.kernels._jit import ACCELERATION, DERIVATIVE, QUERY, RECORD, STATE, kernel, routine
 from pliant.kernels.algebra.vec3 import add, mat, mul, mul_t, put, put_mat, scale, vec
 from pliant.kernels.closures.constraints import loop_wrench
+from pliant.kernels.contact.follow_steps import forget
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.geometry import measure
 from pliant.kernels.contact.phase import count_contacts
@@ -192,6 +193,7 @@ def look_at_row(system, work, t, y, inputs):
     """Forces, accelerations and reactions of a recorded row, in the phase of work."""
     n_q, n_v = system.world[0].n_q, system.world[0].n_v
     prepare_row(system, work, t, y, inputs)
+    forget(work, 0, work.run[0].n_sticking)  # a row depends on no other
     q, v = y[:n_q], y[n_q : n_q + n_v]
     return call_acceleration(work.calls[0].solve, (system, work, q, v, work.vdot, work.reaction))
 
@@ -244,6 +246,7 @@ def record_rates(system, work, t, y, inputs, outputs, out):
         run.segment = t[row]
         for k in range(len(work.inputs)):
             work.inputs[k] = inputs[row, k]
+        forget(work, 0, run.n_sticking)
         if call_derivative(work.calls[0].derivative, (system, work, t[row], y[row], out[row])) != Status.OK:
             for k in range(out.shape[1]):
                 out[row, k] = math.nan

@@ -152,11 +152,6 @@ def go_on(run: Run, start: Checkpoint) -> None:
     )
     stepping.has_begun, stepping.t_control = 1, start.t_control
     stepping.was_switched, stepping.has_moved = start.was_switched, start.has_moved
-    if not stepping.is_fixed:
-        _go_on_stepping(run, start)
-    run.begun = start.sampled
-    if stepping.is_fixed:
-        _begin_growth(run, start)
     # without rows it only numbers what touches
     nothing = np.zeros((0, 0))
     _jit.entry(outputs.record_outputs)(
@@ -167,6 +162,13 @@ def go_on(run: Run, start: Checkpoint) -> None:
         handle.packed.outputs[:0],
         nothing,
     )
+    if not stepping.is_fixed:
+        _go_on_stepping(run, start)
+    run.begun = start.sampled
+    if stepping.is_fixed:
+        _begin_growth(run, start)
+    memory = run.memory  # "auto" may have changed it
+    stepping = memory.stepping[0]
     memory.rows[0] = np.concatenate([[start.t], start.y, start.inputs])
     stepping.n_rows = 1
 
@@ -175,6 +177,8 @@ def _go_on_stepping(run: Run, start: Checkpoint) -> None:
     """With the integrator that was at work, if it is, or "auto" may take it: as if there were no seam."""
     if run.choice is not None and start.choice is not None:
         run.go_on_with(start.integrator, start.choice)
+    else:
+        run.choose_first()
     integrator, stepping = run.integrators[-1][1], run.memory.stepping[0]
     if integrator.name != start.integrator:
         return

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 ITERATIONS = 8  # power iteration is then right within a third, which is enough
 DAMPED = 0.7  # swing_decay over swing
+MIN_DECAY = 1.0  # [1/s]: less is rounding of differences, or nothing
 # of velocities [rad/s, m/s] and coordinates [rad, m], over which differences are taken
 VELOCITY_CHANGE, COORDINATE_CHANGE = 1e-4, 1e-6
 
@@ -40,7 +41,7 @@ class FastMotion(NamedTuple):
     @property
     def is_damped(self) -> bool:
         """Whether what is fastest is gone after a swing or so (damping ratio DAMPED / 2): it is nothing to follow."""
-        return self.decay > 0.0 and (self.decay >= 2.0 * self.swing or self.swing_decay >= DAMPED * self.swing)
+        return self.decay >= MIN_DECAY and (self.decay >= 2.0 * self.swing or self.swing_decay >= DAMPED * self.swing)
 
 
 NOTHING_FAST = FastMotion(0.0, 0.0, 0.0)

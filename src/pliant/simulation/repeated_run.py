@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,14 @@ class RepeatedRun:
         self._own = as_state(model, model.q0, model.v0)
         start = put_on_loops(self.handle, (self._own[0].copy(), self._own[1].copy()), self.options, is_given=False)
         self.run = Run(self.handle, start, self.options, wants_rows=False)
+        self.has_phase = len(self.handle.work.phase) > 0
+        if self.has_phase:
+            with contextlib.suppress(ModelError):  # the model's own start need not be one of those to come
+                self.handle.start_phase(self.memory.y)
+        self.run.choose_first()
         self.y0, self.stepping0 = self.memory.y.copy(), self.memory.stepping.copy()
         self._stepping, self._stepping0 = as_bytes(self.memory.stepping), as_bytes(self.stepping0)
         self.n_q, self.n_v = len(start[0]), len(start[1])
-        self.has_phase = len(self.handle.work.phase) > 0
 
     @property
     def memory(self) -> Memory:

@@ -118,15 +118,23 @@ class Run:
         self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
         self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
         self.choice = _choice(handle, options, len(self._unknowns.solved))
-        if self.choice is not None:
-            self.choice.begin(self.memory, lambda: fast_motion(self))
-            self._begin_with(self.choice.method)
-        self._first, self._atol0 = self.integrators[0][1], self.memory.atol.copy()
-        self._choice0 = self.choice and self.choice.copy()
+        self._remember_first()
         self.allowed_memory = options["memory"]
         self.sampler: Sampler | None = None  # since it was entered
         self.begun: tuple[SampledState, ...] = ()  # Python controllers that another run had begun
         self.counted = Counts(0, 0, 0, 0)  # by a run from which this one goes on
+
+    def choose_first(self) -> None:
+        """The first method of "auto", by the motion at the start, whose phase is known."""
+        if self.choice is not None:
+            self.choice.begin(self.memory, lambda: fast_motion(self))
+            self._begin_with(self.choice.method)
+            self._remember_first()
+
+    def _remember_first(self) -> None:
+        """What begin_again goes back to."""
+        self._first, self._atol0 = self.integrators[0][1], self.memory.atol.copy()
+        self._choice0 = self.choice and self.choice.copy()
 
     def _pin(self, memory: Memory) -> None:
         from pliant.kernels.tables import Pinned

@@ -112,6 +112,7 @@ def run_model(
     run = Run(handle, state, options, wants_rows=True, t=t0)
     if begin is None:
         handle.start_phase(run.memory.y)
+        run.choose_first()
     else:
         go_on(run, begin)
     compiled = time.perf_counter()

@@ -194,6 +194,7 @@ RUN = np.dtype(
         ("n_stick_lanes", np.int64),  # lanes in which the unknowns go through M^-1
         ("is_coupled", np.int64),  # 1: every force moves all velocities
         ("n_newton", np.int64),  # Newton's steps to the last forces; filled by contact/bounded_forces.py
+        ("is_aside", np.int64),  # 1: evaluations for dense output alone, of which the motion must not know
         (
             "max_angular_speed",
             np.float64,
@@ -214,7 +215,9 @@ FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIG
 # and inside it: bounds in the units of shares; what bounds add to Newton's matrix; (l, p), their steps, the right sides
 # of these; steps of the predictor
 REACH, STRENGTH, AXIS, DUAL, PULL, DUAL_STEP, PULL_STEP, DUAL_RIGHT, PULL_RIGHT, PREDICTED = range(12, 22)
-N_STICK_ROWS = 22
+# shares and slacks (0: none) of the last evaluation along the motion, from which contact/follow_steps.py begins
+SHARE_BEFORE, SLACK_BEFORE = 22, 23
+N_STICK_ROWS = 24
 # rows of work.stick_places, by unknown: first velocity that its force may move, and the one after the last; its lane in
 # M^-1; the end of its range of unknowns, beyond which W has no entries; first velocity that the range may move, and the
 # one after the last; and by lane: the one after the last velocity in it

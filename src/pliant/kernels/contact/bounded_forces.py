@@ -20,7 +20,7 @@ from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_matrix import MAX_DENSE, factor_low_rank
 from pliant.kernels.contact.cone_steps import MIN_BARRIER, approach_bounds
-from pliant.kernels.contact.follow_steps import follow, forget, has_before
+from pliant.kernels.contact.follow_steps import follow, has_before, remember
 from pliant.system.status import Status
 from pliant.system.work import (
     BOUND,
@@ -122,8 +122,8 @@ def find_part(work, first, end):
     if not unit > 0.0:
         begin(work, first, end, 0.0)
     elif not find_shares(work, first, end, unit):
-        forget(work, first, end)
         return False
+    remember(work, first, end)
     for i in range(first, end):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
         s[MULTIPLIER, i] = MIN_BARRIER / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0

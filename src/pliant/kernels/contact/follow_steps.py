@@ -3,25 +3,19 @@
 Whole steps of Newton's method from the shares before. Those at the border of their discs rotate with the step instead
 of leaving along a tangent, so Newton's matrix, whose multipliers are the curvature of the borders, is that of the
 motion along them (Absil, Mahony, Sepulchre, Optimization Algorithms on Matrix Manifolds, 2008, ch. 6). Nothing makes
-these steps safe: they are believed only where they end in the minimum, which is one and known by its duality gap.
+these steps safe: they are believed only where they end in the minimum, which is one and known by its duality gap, and
+where the last of them is small: slow convergence is none. The motion may know of evaluations along itself only: others
+(work.run.is_aside) begin from the same forces, and leave none.
 """
 
 import math
 
 from pliant.kernels._jit import kernel, routine
-from pliant.kernels.contact.barrier_steps import (
-    LAST_CHANGE,
-    MAX_OFF_CENTRE,
-    ROUNDING_CHANGE,
-    STAGNATION,
-    largest_change,
-    make_step,
-    put_slopes,
-)
+from pliant.kernels.contact.barrier_steps import LAST_CHANGE, MAX_OFF_CENTRE, largest_change, make_step, put_slopes
 from pliant.kernels.contact.bounded_matrix import factor, products, put_gradient, size_of, solve
 from pliant.kernels.contact.cone_steps import MIN_BARRIER
 from pliant.kernels.contact.phase import width_at
-from pliant.system.work import DUAL, GRADIENT, SHARE, SLACK, STEP, WEIGHT
+from pliant.system.work import DUAL, GRADIENT, SHARE, SHARE_BEFORE, SLACK, SLACK_BEFORE, STEP, WEIGHT
 
 MAX_STEPS = 10  # more than cones need
 MIN_LEFT = 0.01  # of a slack or a multiplier, after a step
@@ -35,14 +29,22 @@ def has_before(work, first, end):
     """Whether shares of an evaluation before are there, in the same phase (contact/places.py forgets them)."""
     least = 0.5
     for i in range(first, end):
-        least = min(least, work.stick_force[SLACK, work.stick_first[i]])
+        least = min(least, work.stick_force[SLACK_BEFORE, work.stick_first[i]])
     return least > 0.0
 
 
 @routine
 def forget(work, first, end):
     for i in range(first, end):
-        work.stick_force[SLACK, i] = 0.0
+        work.stick_force[SLACK_BEFORE, i] = 0.0
+
+
+@routine
+def remember(work, first, end):
+    """The shares found are those to begin from, unless this is an evaluation beside the motion."""
+    s = work.stick_force
+    for i in range(first, end if work.run[0].is_aside == 0 else first):
+        s[SHARE_BEFORE, i], s[SLACK_BEFORE, i] = s[SHARE, i], s[SLACK, i]
 
 
 @kernel
@@ -56,8 +58,10 @@ def put_size(work, i, width, slack):
 
 @routine
 def begin_there(work, first, end):
-    """Multipliers of the shares before; shares and slacks agree."""
+    """The shares before, and their multipliers; shares and slacks agree."""
     s, i = work.stick_force, first
+    for a in range(first, end):
+        s[SHARE, a], s[SLACK, a] = s[SHARE_BEFORE, a], s[SLACK_BEFORE, a]
     while i < end:
         width = width_at(work, i, end)
         if s[SLACK, i] < THIN:
@@ -120,7 +124,6 @@ def is_optimal(work, first, end, r, unit):
 @routine
 def follow(work, first, end, r, unit):
     """The minimum of the objective with the last barrier, from the shares before; whether it has been found."""
-    before = math.inf
     begin_there(work, first, end)
     for _ in range(MAX_STEPS):
         put_gradient(work, first, end, r, unit)
@@ -132,9 +135,8 @@ def follow(work, first, end, r, unit):
         change = largest_change(work, first, end)
         if not change < math.inf:
             return False
-        if change < LAST_CHANGE or STAGNATION * before < change < ROUNDING_CHANGE:
+        if change < LAST_CHANGE:
             make_step(work, first, end, MIN_BARRIER, 1.0)
             return are_central(work, first, end) and is_optimal(work, first, end, r, unit)
         make_rotating_step(work, first, end)
-        before = change
     return False

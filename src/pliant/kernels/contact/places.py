@@ -6,7 +6,16 @@ meet, and all between them, are a range: W has no entries between ranges.
 """
 
 from pliant.kernels._jit import kernel, routine
-from pliant.system.work import LANE, LANE_END, RANGE_END, RANGE_SPAN_END, RANGE_SPAN_FIRST, SLACK, SPAN_END, SPAN_FIRST
+from pliant.system.work import (
+    LANE,
+    LANE_END,
+    RANGE_END,
+    RANGE_SPAN_END,
+    RANGE_SPAN_FIRST,
+    SLACK_BEFORE,
+    SPAN_END,
+    SPAN_FIRST,
+)
 
 
 @routine
@@ -74,7 +83,7 @@ def place_unknowns(system, work):
     put_ranges(work, run.n_sticking)
     run.n_stick_lanes = put_lanes(work.stick_places, run.n_sticking)
     for i in range(run.n_sticking):
-        work.stick_force[SLACK, i] = 0.0
+        work.stick_force[SLACK_BEFORE, i] = 0.0
         for j in range(J.shape[1]):
             J[i, j] = 0.0
 

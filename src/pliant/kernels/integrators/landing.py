@@ -6,7 +6,7 @@ from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, routine
 from pliant.kernels.algebra.finite import ULP
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.event_scan import NONE, are_near, find_event
-from pliant.kernels.integrators.events import GDOT, G
+from pliant.kernels.integrators.events import G_TRIAL, GDOT, G
 from pliant.kernels.integrators.step_control import is_explicit, min_step, shorter_step, weighted_norm
 from pliant.system.status import Status
 
@@ -61,8 +61,17 @@ def make_step(system, work, memory, h):
     is_near = status == OK and has_events and is_trial and are_near(system, work, memory, h)
     work.run[0].is_at_end = 0
     if status == OK and (is_near or (stepping.wants_dense == 1 and is_trial)):
-        status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
+        status = make_dense(system, work, memory, h)
     return status, is_near
+
+
+@routine
+def make_dense(system, work, memory, h):
+    """Dense output of the step just made. What it evaluates leaves no trace in the motion."""
+    work.run[0].is_aside = 1
+    status = call_interpolant(memory.stepping[0].interpolant, (system, work, memory, memory.stepping[0].t, h))
+    work.run[0].is_aside = 0
+    return status
 
 
 @routine
@@ -193,11 +202,13 @@ def land(system, work, memory, theta):
         h = h_next
     stepping.h_made = h
     if stepping.wants_dense == 1 and h > 0.0:
-        status = call_interpolant(stepping.interpolant, (system, work, memory, stepping.t, h))
+        status = make_dense(system, work, memory, h)
         if status != OK:
             return reject(stepping, h, status)
-        # the event handler finds the kinematics of the end in work
-        events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G)
+        # the event handler finds the kinematics of the end in work; values at the end are known
+        work.run[0].is_aside = 1
+        events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G_TRIAL)
+        work.run[0].is_aside = 0
         return stepping.failure
     return OK
 

@@ -315,10 +315,12 @@ def finish(system, work, memory, t, h):
         memory.y_new[active[k]] += s[Z + 2, active[k]]
     status = OK
     if needs_rates(memory):
+        work.run[0].is_aside = 1
         status = stage_rates(system, work, memory, t, h, 2)
         if status == OK:
             status = call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, s[F + 2]))
             stepping.n_evaluations += 1
+        work.run[0].is_aside = 0
     copy(s[F + 2], f_new)
     if active.shape[0] < f_new.shape[0]:
         integrate_work_terms(memory, h)
