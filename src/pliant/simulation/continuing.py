@@ -175,9 +175,7 @@ def go_on(run: Run, start: Checkpoint) -> None:
 
 def _go_on_stepping(run: Run, start: Checkpoint) -> None:
     """With the integrator that was at work, if it is, or "auto" may take it: as if there were no seam."""
-    if run.choice is not None and start.choice is not None:
-        run.go_on_with(start.integrator, start.choice)
-    else:
+    if start.choice is None or not run.goes_on_with(start.integrator, start.choice):
         run.choose_first()
     integrator, stepping = run.integrators[-1][1], run.memory.stepping[0]
     if integrator.name != start.integrator:

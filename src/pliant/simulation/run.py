@@ -201,13 +201,15 @@ class Run:
             stepping.h = 0.0
         self.integrators.append((float(stepping.t), integrator))
 
-    def go_on_with(self, name: str, before: dict[str, Any]) -> None:
-        """Begin with the integrator that "auto" had chosen in a run before, and what it knew, if it may here, too."""
-        assert self.choice is not None
-        for integrator in (EXPLICIT, *self.choice.candidates):
+    def goes_on_with(self, name: str, before: dict[str, Any]) -> bool:
+        """Begin with the integrator that "auto" had chosen in a run before, and what it knew; whether it may here."""
+        for integrator in (EXPLICIT, *self.choice.candidates) if self.choice is not None else ():
             if integrator.name == name:
+                assert self.choice is not None
                 self._begin_with(integrator)
                 self.choice.go_on(self.memory, integrator, before)
+                return True
+        return False
 
     def _begin_with(self, integrator: Integrator) -> None:
         """From the start, which is now."""
