@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant import Body, Frame, Joint, Model
+from pliant import Body, Contact, Frame, Joint, Model, NormalLaw, simulate
 from pliant.simulation.fast_motion import FastMotion, fast_motion
 from pliant.simulation.prepared_run import prepare_run
 from pliant_benchmarks.models import blades
@@ -82,3 +82,29 @@ def test_nothing_is_fast_where_nothing_can_be_evaluated(monkeypatch):
     run = prepare_run(hinge(1.0, 1.0), 1.0)._run.run
     monkeypatch.setattr(_jit, "entry", lambda kernel: lambda *given: 1)
     assert fast_motion(run) == FastMotion(0.0, 0.0, 0.0)
+
+
+def test_nothing_is_fast_where_nothing_can_move():
+    """A body that is welded to the world, above a floor."""
+    law = NormalLaw("kelvin-voigt", 1e4, damping=10.0)
+    welded = Model(
+        "welded",
+        (Body("ball", 1.0, inertia=(0.01, 0.01, 0.01)),),
+        (Joint("weld", "fixed", "ball", parent=Frame("world", position=(0.0, 0.0, 1.0))),),
+        contacts=(Contact("floor", law, points=[Frame("ball")]),),
+    )
+    assert motion_of(welded) == FastMotion(0.0, 0.0, 0.0)
+    assert simulate(welded, 0.1).status == "done"
+
+
+def test_contacts_that_press_at_the_start_are_part_of_the_motion():
+    """d / m of a body that rests on a damper; the phase of the start is known when auto chooses."""
+    law = NormalLaw("kelvin-voigt", 1e4, damping=2e3)
+    resting = Model(
+        "resting",
+        (Body("block", 1.0, inertia=(0.01, 0.01, 0.01)),),
+        (Joint("lift", "prismatic", "block", axis=(0, 0, 1), q0=-1e-3),),
+        contacts=(Contact("floor", law, points=[Frame("block")], rests=True),),
+    )
+    run = prepare_run(resting, 1.0)._run.run
+    assert run.choice._motion.decay == pytest.approx(2e3, rel=WITHIN_A_THIRD)

@@ -60,6 +60,8 @@ def fast_motion(run: Run) -> FastMotion:
 
 def _fast_motion(run: Run) -> FastMotion:
     n_q, n_v = int(run.handle.system.world[0].n_q), int(run.handle.system.world[0].n_v)
+    if n_v == 0:
+        return NOTHING_FAST
     rates = _rates(run)
     y0 = run.memory.y.copy()
     f0 = rates(y0)
