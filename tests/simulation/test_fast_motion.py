@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant import Body, Contact, Frame, Joint, Model, NormalLaw, simulate
+from pliant import Body, Contact, Frame, Joint, Model, NormalLaw, Plane, simulate
 from pliant.simulation.fast_motion import FastMotion, fast_motion
 from pliant.simulation.prepared_run import prepare_run
 from pliant_benchmarks.models import blades
@@ -90,8 +90,8 @@ def test_nothing_is_fast_where_nothing_can_move():
     welded = Model(
         "welded",
         (Body("ball", 1.0, inertia=(0.01, 0.01, 0.01)),),
-        (Joint("weld", "fixed", "ball", parent=Frame("world", position=(0.0, 0.0, 1.0))),),
-        contacts=(Contact("floor", law, points=[Frame("ball")]),),
+        (Joint("weld", "fixed", "ball", parent=Frame("world", position=(0.0, 1.0, 0.0))),),
+        contacts=(Contact("floor", law, Plane(normal="y"), points=[Frame("ball")]),),
     )
     assert motion_of(welded) == FastMotion(0.0, 0.0, 0.0)
     assert simulate(welded, 0.1).status == "done"
