@@ -1,7 +1,10 @@
 """numba's private ground, one test per assumption; the cache; the kernels uncompiled and bounds-checked."""
 
+import importlib
 import math
 import os
+import pkgutil
+import re
 import subprocess
 import sys
 import textwrap
@@ -12,7 +15,8 @@ import pytest
 from numba.core.codegen import JITCodeLibrary
 
 from calls_by_address import through
-from paths import SUPPORT
+from paths import ROOT, SUPPORT
+from pliant import kernels
 from pliant.kernels import _jit, _lean, _whole
 from pliant.kernels._jit import DERIVATIVE, INTEGER, INTEGERS, QUERY, REAL, Contract, address, entry, kernel
 from pliant.kernels.tables import Pinned
@@ -345,3 +349,17 @@ def test_a_kernel_that_cannot_be_compiled_says_where():
         with pytest.raises(numba.TypingError, match="No implementation of function") as caught:
             address(kernel(DERIVATIVE)(refused))
         assert 'return "words" + t' in str(caught.value)
+
+
+def test_kernels_that_python_enters_have_contracts_that_say_so():
+    """Release wheels have ways in for these only."""
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        named |= set(re.findall(r"_jit\.entry\((\w+\.\w+)\)", path.read_text()))
+    for module in pkgutil.walk_packages(kernels.__path__, "pliant.kernels."):
+        if module.name != "pliant.kernels._prebuilt":
+            importlib.import_module(module.name)
+    contracts = {".".join(name.split(".")[-2:]): contract for name, (_, contract) in _jit.KERNELS.items()}
+    assert len(named) > 15
+    assert [name for name in sorted(named) if name in contracts and not contracts[name].is_entered] == []
+    assert {"dynamics.derivative", "advance.advance"} <= named & contracts.keys()

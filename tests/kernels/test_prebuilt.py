@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, PREBUILD)
 import compile_kernels
-from pliant.kernels._jit import DERIVATIVE, INTEGERS, INTEGER, QUERY, REAL, SYSTEM, WORK, Contract, kernel
+from pliant.kernels._jit import INTEGERS, INTEGER, QUERY, REAL, STATE, SYSTEM, WORK, Contract, kernel
 
 NUMBERS = Contract(INTEGER(REAL, INTEGERS), is_entered=True)
 
@@ -48,7 +48,7 @@ def counted(x, n):
     n[0] = int(x) + n[1]
     return n[0] - 100
 
-kernels = [(f.__name__, kernel(c)(f), c) for f, c in ((doubled, DERIVATIVE), (look, QUERY), (counted, NUMBERS))]
+kernels = [(f.__name__, kernel(c)(f), c) for f, c in ((doubled, STATE), (look, QUERY), (counted, NUMBERS))]
 compile_kernels.link(kernels, Path(sys.argv[1]))
 compile_kernels.link(kernels, Path(sys.argv[2]), level="avx5124vnniw")  # of one kind of processor, long gone
 """

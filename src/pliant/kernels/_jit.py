@@ -110,7 +110,7 @@ REST_FORCES = Contract(INTEGER(WORK, INTEGER))
 EQUATIONS = Contract(INTEGER(SYSTEM, WORK, VECTOR, VECTOR, MATRIX, VECTOR), is_entered=True)
 
 # derivative(system, work, t, y, ydot) -> Status, y = (q, v, z). May put prescribed coordinates of y in place.
-DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR))
+DERIVATIVE = Contract(INTEGER(SYSTEM, WORK, REAL, VECTOR, VECTOR), is_entered=True)
 
 # derivatives(system, work, t, y, ydot, room) -> 0: of eight states y = (q, v, z), a column each, at a time each; every
 # column has the bits of the derivative. room: see formulations/articulated_lanes.py; in its first row, in every column,
