@@ -94,6 +94,13 @@ def test_every_lane_of_the_right_hand_side_has_the_bits_of_one_state_alone(seed,
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
+def test_a_joint_wound_up_beyond_the_reduction_of_angles_leaves_the_other_lanes_alone():
+    """It takes libm's cos and sin."""
+    Q, V = starts_of(CHAIN, WIDTH)
+    Q[3, 1] += 3e6
+    assert_as_alone(CHAIN, pliant.simulate_many(CHAIN, 0.1, q0=Q, v0=V), Q, V, 0.1)
+
+
 @pytest.mark.parametrize("integrator", ["auto", "dop853", "dopri5", "rkf45"])
 @pytest.mark.parametrize("in_space", [False, True])
 @pytest.mark.parametrize("seed", range(4))

@@ -38,11 +38,37 @@ def at(table: Any, k: Any) -> Any:
 
 
 @native("algebra.lanes_type")
-def cos_sin(angle: Any) -> Any:
-    """Of a float, or of lanes one by one."""
+def cos_sin_of_each(angle: Any) -> Any:
+    """libm's, of a float, or of lanes one by one."""
     if np.ndim(angle) == 0:
         return math.cos(angle), math.sin(angle)
     return np.array([math.cos(x) for x in angle]), np.array([math.sin(x) for x in angle])
+
+
+@native("algebra.lanes_type")
+def turn_quarters(quarters: Any, c: Any, s: Any) -> Any:
+    """(cos, sin) of an angle and as many quarters of a turn as the last bits of a number say."""
+    turns = np.asarray(quarters).view(np.int64) & 3
+    cosine, sine = np.choose(turns, (c, -s, -c, s)), np.choose(turns, (s, c, -s, -c))
+    return (cosine, sine) if np.ndim(quarters) else (float(cosine), float(sine))
+
+
+@native("algebra.lanes_type")
+def fused(x: Any, y: Any, z: Any) -> Any:
+    """x y + z of floats, or of lanes: in one operation, rounded once, where the machine has it."""
+    return x * y + z
+
+
+@native("algebra.lanes_type")
+def is_smaller(x: Any, limit: Any) -> Any:
+    """|x| < limit, of a float, or in every lane."""
+    return bool(np.all(np.abs(x) < limit))
+
+
+@native("algebra.lanes_type")
+def where_smaller(x: Any, limit: Any, y: Any, z: Any) -> Any:
+    """y where |x| < limit, z elsewhere."""
+    return np.where(np.abs(x) < limit, y, z) if np.ndim(x) else (y if abs(x) < limit else z)
 
 
 @native("algebra.lanes_type")

@@ -110,7 +110,7 @@ def at(typing_context: Any, table: Any, k: Any) -> Any:
 
 
 @intrinsic
-def cos_sin(typing_context: Any, angle: Any) -> Any:
+def cos_sin_of_each(typing_context: Any, angle: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         found = [_each(context, builder, f, angle, values[0]) for f in (math.cos, math.sin)]
         return context.make_tuple(builder, sig.return_type, found)
@@ -131,6 +131,63 @@ def _each(context: Any, builder: Any, f: Any, kind: Any, x: Any) -> Any:
 
 
 @intrinsic
+def turn_quarters(typing_context: Any, quarters: Any, c: Any, s: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        real, number = values[0].type, ir.IntType(64)
+        whole = number if real == ir.DoubleType() else ir.VectorType(number, WIDTH)
+
+        def constant(x: int) -> Any:
+            return ir.Constant(whole, x if whole == number else [x] * WIDTH)
+
+        def negated_if(x: Any, second_bit: Any) -> Any:
+            sign = builder.shl(builder.and_(second_bit, constant(2)), constant(62))
+            return builder.bitcast(builder.xor(builder.bitcast(x, whole), sign), real)
+
+        turns, (_, cosine, sine) = builder.bitcast(values[0], whole), values
+        is_odd = builder.icmp_signed("!=", builder.and_(turns, constant(1)), constant(0))
+        found = [
+            negated_if(builder.select(is_odd, sine, cosine), builder.add(turns, constant(1))),
+            negated_if(builder.select(is_odd, cosine, sine), turns),
+        ]
+        return context.make_tuple(builder, sig.return_type, found)
+
+    return types.UniTuple(c, 2)(quarters, c, s), codegen
+
+
+@intrinsic
+def fused(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+    kind = next((k for k in (x, y, z) if k in KINDS), REAL)
+
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        x, y, z = values if kind == REAL else (_spread(builder, value) for value in values)
+        return builder.fadd(builder.fmul(x, y, flags=("contract",)), z, flags=("contract",))
+
+    return kind(x, y, z), codegen
+
+
+def _is_smaller(builder: Any, x: Any, limit: Any) -> Any:
+    """|x| < limit"""
+    return builder.fcmp_ordered("<", _magnitude(builder, x), _spread(builder, limit) if x.type == VECTOR else limit)
+
+
+@intrinsic
+def is_smaller(typing_context: Any, x: Any, limit: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        found = _is_smaller(builder, *values)
+        return found if x == REAL else _all(builder, found)
+
+    return types.boolean(x, REAL), codegen
+
+
+@intrinsic
+def where_smaller(typing_context: Any, x: Any, limit: Any, y: Any, z: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        return builder.select(_is_smaller(builder, *values[:2]), *values[2:])
+
+    return x(x, REAL, x, x), codegen
+
+
+@intrinsic
 def store(typing_context: Any, table: Any, row: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         builder.store(values[2], _place(context, builder, sig.args[0], values[0], values[1]), align=8)
@@ -147,12 +204,22 @@ def same(typing_context: Any, x: Any) -> Any:
     return LANES(REAL), codegen
 
 
+def _all(builder: Any, found: Any) -> Any:
+    """Whether a comparison holds in every lane."""
+    mask = ir.IntType(WIDTH)
+    return builder.icmp_unsigned("==", builder.bitcast(found, mask), ir.Constant(mask, 2**WIDTH - 1))
+
+
+def _magnitude(builder: Any, x: Any) -> Any:
+    """|x| of a float, or of lanes."""
+    name = "llvm.fabs.f64" if x.type == ir.DoubleType() else f"llvm.fabs.v{WIDTH}f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type]), name), [x])
+
+
 @intrinsic
 def is_positive(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        signs = builder.fcmp_ordered(">", values[0], ir.Constant(VECTOR, [0.0] * WIDTH))
-        mask = ir.IntType(WIDTH)
-        return builder.icmp_unsigned("==", builder.bitcast(signs, mask), ir.Constant(mask, 2**WIDTH - 1))
+        return _all(builder, builder.fcmp_ordered(">", values[0], ir.Constant(VECTOR, [0.0] * WIDTH)))
 
     return types.boolean(x), codegen
 
@@ -168,7 +235,6 @@ def larger(typing_context: Any, x: Any, y: Any) -> Any:
 @intrinsic
 def magnitude(typing_context: Any, x: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{WIDTH}f64"), values)
+        return _magnitude(builder, values[0])
 
     return x(x), codegen

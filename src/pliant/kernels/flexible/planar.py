@@ -4,9 +4,8 @@ Modes c < n_y move along y, the others and the shortening functions along x; a f
 Only the entries that do not vanish are written; new_work has put the others in place.
 Numbers in brackets: docs/equations.md."""
 
-import math
-
 from pliant.kernels._jit import kernel, routine
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.flexible.body import fourth_order_shortening, put_modal_row, slopes_at
 from pliant.kernels.flexible.pool import (
@@ -184,7 +183,7 @@ def move_sections(system, work, f):
         point, y = system.points[k], work.points[k]
         angle, by_slope, rate, second = section_angle(f, point, shapes, flex)
         sx, sy, dx, dy, fall = section_place(f, point, shapes, flex, by_slope)
-        c, s = math.cos(angle), math.sin(angle)
+        c, s = cos_sin(angle)
         y.R[0], y.R[1], y.R[3], y.R[4] = c, -s, s, c
         y.s[0], y.s[1] = sx, sy
         # (F13)

@@ -4,9 +4,8 @@ Angles (bx, by, bz) of the section; its rotation is Rz Ry Rx, exact. u = Rz e_y,
 Lambda, six numbers per mode: velocity and angular velocity of the section per modal rate, body axes.
 Numbers in brackets: docs/equations.md."""
 
-import math
-
 from pliant.kernels._jit import kernel, routine
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.algebra.vec3 import add, cross, mat, matmul, mul, put, put_mat, scale, vec
 from pliant.kernels.flexible.body import fourth_order_shortening, slopes_at
 from pliant.kernels.flexible.pool import (
@@ -65,14 +64,14 @@ def true_angles(f, angles, rates):
 @kernel
 def section_rotation(f, angles):
     """(F12): Rz Ry Rx, u and t; no trigonometry for families of modes that are absent."""
-    cz, sz = math.cos(angles[2]), math.sin(angles[2])
+    cz, sz = cos_sin(angles[2])
     R, u, t = (cz, -sz, 0.0, sz, cz, 0.0, 0.0, 0.0, 1.0), (-sz, cz, 0.0), (cz, sz, 0.0)
     if f.n_b > f.n_y:
-        c, s = math.cos(angles[1]), math.sin(angles[1])
+        c, s = cos_sin(angles[1])
         R = matmul(R, (c, 0.0, s, 0.0, 1.0, 0.0, -s, 0.0, c))
         t = (cz * c, sz * c, -s)
     if f.m > f.n_3:
-        c, s = math.cos(angles[0]), math.sin(angles[0])
+        c, s = cos_sin(angles[0])
         R = matmul(R, (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c))
     return R, u, t
 

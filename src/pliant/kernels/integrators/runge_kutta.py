@@ -52,8 +52,9 @@ def stage_point(A, stages, y, row, h, out):
 @kernel
 def combined_error(error, other):
     """II.10 (10.17), by component, of the fifth-order estimate and the weighted third-order one of DOP853."""
-    # hypot: the squares of a tiny error would underflow
-    return error * (error / math.hypot(error, other)) if error > 0.0 else error
+    # their ratio: the squares of tiny errors would underflow
+    ratio = other / error if error > 0.0 else 0.0
+    return error / math.sqrt(1.0 + ratio * ratio)
 
 
 @kernel

@@ -2,16 +2,14 @@
 
 S and all vectors in child axes unless the name says otherwise."""
 
-import math
-
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.lanes import cos_sin
 from pliant.kernels.algebra.quaternion import (
     mean_rotated,
     quaternion_matrix,
     quaternion_rate,
     rotate_quaternion,
 )
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.algebra.vec3 import add, add_mat, cross, mat, matmul, mul, put_at, scale, scale_mat, vec, vec_at
 from pliant.system.tables import JointKind
 
@@ -75,7 +73,7 @@ def cross_wide_joint(body, x, q, v):
         o = add(p_PJ, mul(R_PJ, (q[i], q[i + 1], q[i + 2])))
         return R, o, (v[j], v[j + 1], v[j + 2]), (v[j + 3], v[j + 4], v[j + 5]), ZERO, ZERO
     if kind == JointKind.PLANAR:
-        c, s = math.cos(q[i + 2]), math.sin(q[i + 2])
+        c, s = cos_sin(q[i + 2])
         put_column(x, 0, (c, -s, 0.0), ZERO)
         put_column(x, 1, (s, c, 0.0), ZERO)
         put_column(x, 2, ZERO, Z)
@@ -85,7 +83,7 @@ def cross_wide_joint(body, x, q, v):
         w_J = (0.0, 0.0, v[j + 2])
         return R, o, v_J, w_J, scale(-1.0, cross(w_J, v_J)), ZERO
     if kind == JointKind.UNIVERSAL:
-        cx, sx, cy, sy = math.cos(q[i]), math.sin(q[i]), math.cos(q[i + 1]), math.sin(q[i + 1])
+        (cx, sx), (cy, sy) = cos_sin(q[i]), cos_sin(q[i + 1])
         first = (cy, 0.0, sy)
         put_column(x, 0, ZERO, first)
         put_column(x, 1, ZERO, Y)

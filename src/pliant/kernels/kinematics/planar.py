@@ -4,7 +4,8 @@ new_work has put the constant entries (zeros, the z row and column of R, the z o
 Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.lanes import at, cos_sin
+from pliant.kernels.algebra.lanes import at
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.flexible.body import update_modal_state
 from pliant.kernels.flexible.planar import accelerate_sections, move_sections
 from pliant.kernels.flexible.pool import put_modal_acceleration

@@ -4,10 +4,9 @@ The equations are linear in the accelerations: about the motion with no accelera
 angular acceleration, and one way out and back is exact. Numbers in brackets: docs/equations.md, section Transfer
 matrices."""
 
-import math
-
 from pliant.kernels._jit import ACCELERATION, kernel, routine
 from pliant.kernels.algebra.sym3 import mul_sym, sym
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.algebra.vec3 import add, cross, mat, mul, put, scale, sub, vec
 from pliant.kernels.kinematics.tree import accelerate
 from pliant.kernels.transfer_matrix.riccati import sweep_inward, sweep_outward
@@ -47,7 +46,7 @@ def move_segments(system, work, q, v):
         if j >= 0:
             angle, w = angle + segment.sign * q[j], w + segment.sign * v[j]
             al += segment.sign * work.dofs[j].motion_vdot if segment.is_held else 0.0
-        c, s = math.cos(angle), math.sin(angle)
+        c, s = cos_sin(angle)
         row.w, x.al, x.ax, x.ay = w, al, ax, ay
         x.cx, x.cy = c * shape.cx - s * shape.cy, s * shape.cx + c * shape.cy
         x.fx, x.fy, row.n = external_wrench(work.bodies[shape.body], system.segment_axes[i], c, s)

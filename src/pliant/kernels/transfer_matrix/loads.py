@@ -1,8 +1,7 @@
 """Loads on the segments of a chain at the end of a step, with their derivatives by the angle, and their power."""
 
-import math
-
 from pliant.kernels._jit import kernel, routine
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.algebra.vec3 import dot, mat, mul, vec
 from pliant.kernels.forces.loads import component
 from pliant.system.tables import Power
@@ -50,7 +49,7 @@ def put_loads(system, work):
         if load.is_couple:
             row.n += n
             continue
-        c, s = math.cos(x.angle), math.sin(x.angle)
+        c, s = cos_sin(x.angle)
         px, py = load_place(system, frame, c, s)
         if load.is_follower:
             fx, fy = c * fx - s * fy, s * fx + c * fy
@@ -80,7 +79,7 @@ def put_load_power(system, work, D):
             vx, vy = vx - w * (x.oy + phi * x.ox), vy + w * (x.ox - phi * x.oy)
         w = row.w + D * row.phi
         angle = motions[frame.body].angle + row.phi
-        c, s = math.cos(angle), math.sin(angle)
+        c, s = cos_sin(angle)
         px, py = load_place(system, frame, c, s)
         if load.is_follower:
             fx, fy = c * fx - s * fy, s * fx + c * fy

@@ -9,6 +9,7 @@ import math
 
 from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel, routine
 from pliant.kernels.algebra.finite import larger_or_nan
+from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.forces.signals import evaluate_signals
 from pliant.kernels.integrators.second_order_rows import NEW, P, R, begin_step, end_step, integrate_powers
 from pliant.kernels.transfer_matrix.acceleration import base_acceleration
@@ -43,7 +44,7 @@ def move_segments(system, work, memory, h, is_first):
         if segment.dof >= 0:
             q, v, a = predict(system, work, memory, segment, of_q, of_v, is_first)
             angle, w, al = angle + segment.sign * q, w + segment.sign * v, al + segment.sign * a
-            c, s = math.cos(angle), math.sin(angle)
+            c, s = cos_sin(angle)
         rows[i].w, x.angle, x.al, x.ax, x.ay = w, angle, al, ax, ay
         x.cx, x.cy = c * shape.cx - s * shape.cy, s * shape.cx + c * shape.cy
 
