@@ -162,8 +162,13 @@ def spring_table() -> str:
     for label in labels:
         found = robot(label)
         closed = "rounding" if found["e_c_max"] < -12 else f"{found['e_c_max']:.1f}"
-        rows.append((f"`{label}`", closed, f"{found['e_p_max']:.1f}", few_digits(found["lambda_rms_error"])))
+        rows.append((f"`{label}`", closed, f"{found['e_p_max']:.1f}", reaction_error(found["lambda_rms_error"])))
     return table(("closure, stiffness [N/m]", "largest e_c", "largest e_p", "error of the reactions"), rows)
+
+
+def reaction_error(error: float) -> str:
+    """Springs that ring leave an error of the size of the reactions, with a phase that any rounding changes."""
+    return f"{error:.1f}" if error > 0.1 else few_digits(error)
 
 
 def few_digits(value: float) -> str:
