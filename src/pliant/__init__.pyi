@@ -149,6 +149,7 @@ from pliant.methods.formulations import (
 )
 from pliant.methods.integrators import (
     Dop853 as Dop853,
+    BS5 as BS5,
     Dopri5 as Dopri5,
     Rkf45 as Rkf45,
     Rk4 as Rk4,

@@ -283,7 +283,9 @@ def _numpy(serial: Serial) -> Callable[[Setting], Run]:
     return ready
 
 
-PLIANT = Engine("pliant", (), (*adaptive("dop853", "dopri5", "rkf45"), *fixed("dop853", "dopri5", "rk4")), _pliant)
+PLIANT = Engine(
+    "pliant", (), (*adaptive("dop853", "bs5", "dopri5", "rkf45"), *fixed("dop853", "dopri5", "rk4")), _pliant
+)
 # Exudyn's generalised-alpha is of second order: 40 times slower here than its RK67, and left out
 EXUDYN = Engine("Exudyn", ("exudyn",), (*adaptive("DOPRI5"), *fixed("RK44", "RK67")), _exudyn)
 MUJOCO = Engine("MuJoCo RK4", ("mujoco",), fixed("RK4", first=40), _mujoco)

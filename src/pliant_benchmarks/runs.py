@@ -133,7 +133,7 @@ def _scipy_bounce(serial: Serial) -> Callable[[Setting], peers.Run]:
     return ready
 
 
-PLIANT_BOUNCE = Engine("pliant", (), adaptive("dop853", "dopri5", "rkf45"), _pliant_bounce)
+PLIANT_BOUNCE = Engine("pliant", (), adaptive("dop853", "bs5", "dopri5", "rkf45"), _pliant_bounce)
 SCIPY_BOUNCE = Engine("SciPy RK45 with events", ("scipy",), adaptive("RK45"), _scipy_bounce)
 
 
@@ -237,7 +237,7 @@ def _pliant_tip(problem: Cables, setting: Setting) -> Array:
 
 
 PLIANT_CABLES = Engine(
-    "pliant", (), adaptive("dop853", "dopri5", "rkf45", "radau", "ark4", "ark5"), _pliant_cables, _pliant_tip
+    "pliant", (), adaptive("dop853", "bs5", "dopri5", "rkf45", "radau", "ark4", "ark5"), _pliant_cables, _pliant_tip
 )
 STATED_CABLES = Engine("Exudyn, h = .2 ms, 3 x 4", ("exudyn",), ((cables.STATED,),), cables.prepare)
 EXUDYN_CABLES = Engine("Exudyn at its best", ("exudyn",), cables.SWEEPS, cables.prepare)

@@ -101,7 +101,7 @@ def test_a_joint_wound_up_beyond_the_reduction_of_angles_leaves_the_other_lanes_
     assert_as_alone(CHAIN, pliant.simulate_many(CHAIN, 0.1, q0=Q, v0=V), Q, V, 0.1)
 
 
-@pytest.mark.parametrize("integrator", ["auto", "dop853", "dopri5", "rkf45"])
+@pytest.mark.parametrize("integrator", ["auto", "dop853", "bs5", "dopri5", "rkf45"])
 @pytest.mark.parametrize("in_space", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_runs_of_random_trees_have_the_bits_of_simulate(seed, in_space, integrator):

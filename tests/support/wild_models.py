@@ -36,10 +36,10 @@ from pliant.methods import formulations_of
 from random_models import BASES, random_model
 
 Random = np.random.Generator
-ADAPTIVE = ("auto", "dop853", "dopri5", "rkf45", "adams", "radau")
+ADAPTIVE = ("auto", "dop853", "bs5", "dopri5", "rkf45", "adams", "radau")
 SEMI_IMPLICIT = ("ark4", "ark5")
 FIXED = ("rk4", "dop853", "generalised_alpha", "newmark")
-EXPLICIT = ("auto", "dop853", "dopri5", "rkf45", "adams")
+EXPLICIT = ("auto", "dop853", "bs5", "dopri5", "rkf45", "adams")
 MAX_STEPS = 20_000
 PLAIN = ("revolute", "prismatic", "cylindrical", "universal")
 

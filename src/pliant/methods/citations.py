@@ -28,6 +28,9 @@ CITATIONS = {
         'J. R. Dormand, P. J. Prince, "A family of embedded Runge-Kutta formulae", J. Comput. Appl. Math. 6 '
         "(1980) 19-26."
     ),
+    "bogacki1996": (
+        'P. Bogacki, L. F. Shampine, "An efficient Runge-Kutta (4,5) pair", Comput. Math. Appl. 32 (6) (1996) 15-28.'
+    ),
     "fehlberg1969": (
         'E. Fehlberg, "Low-order classical Runge-Kutta formulas with stepsize control", NASA TR R-315, 1969.'
     ),

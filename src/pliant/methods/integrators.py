@@ -112,6 +112,14 @@ class AutoIntegrator(Dop853):
 
 
 @dataclass(frozen=True)
+class BS5(RungeKutta):
+    name: ClassVar[str] = "bs5"
+    summary: ClassVar[str] = "Bogacki-Shampine 5(4), dense output of order 4"
+    cost: ClassVar[str] = "7 evaluations a step, 1 more for dense output"
+    reference: ClassVar[str] = "bogacki1996"
+
+
+@dataclass(frozen=True)
 class Dopri5(RungeKutta):
     name: ClassVar[str] = "dopri5"
     summary: ClassVar[str] = "Dormand-Prince 5(4), dense output of order 4"
@@ -360,6 +368,7 @@ class Proposed(SecondOrder):
 
 INTEGRATORS: tuple[type[Integrator], ...] = (
     Dop853,
+    BS5,
     Dopri5,
     Rkf45,
     Rk4,

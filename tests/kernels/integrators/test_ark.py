@@ -9,6 +9,7 @@ import pytest
 
 import pliant
 from integrator_runs import slope
+from order_conditions import elementary_weights
 from pliant import Body, Contact, Frame, Joint, Limit, Model, NormalLaw, Plane, Rod, Spring, Transmission
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
@@ -30,30 +31,6 @@ both = pytest.mark.parametrize("name", NAMES)
 # --- coefficients -------------------------------------------------------------------------------------------------
 
 
-def elementary_weights(explicit, implicit, highest):
-    """(order, Phi of every stage, gamma) of all rooted trees with two kinds of edges (Hairer, Norsett, Wanner I,
-    II.15): a method is of order p if b.Phi = 1/gamma for all of them up to p vertices."""
-    trees = {1: [(np.ones(len(explicit)), 1)]}
-    for n in range(2, highest + 1):
-        branches = [
-            (m, A @ phi, gamma)
-            for m in range(1, n)
-            for phi, gamma in trees[m]
-            for A in ((explicit, implicit) if m > 1 else (explicit,))  # a leaf gives the nodes, which are common
-        ]
-
-        def grown(first, left, phi, gamma, n=n, branches=branches):
-            if left == 0:
-                yield phi, n * gamma
-            for k in range(first, len(branches)):
-                m, factor, own = branches[k]
-                if m <= left:
-                    yield from grown(k, left - m, phi * factor, gamma * own)
-
-        trees[n] = list(grown(0, n - 1, np.ones(len(explicit)), 1))
-    return [(n, phi, gamma) for n, found in trees.items() for phi, gamma in found]
-
-
 @pytest.mark.parametrize(("name", "count"), [("ark4", 14), ("ark5", 44)])
 def test_tableaus_meet_every_condition_of_their_order_and_no_more(name, count):
     """Rounding of sums of numbers up to 15: 1e-14. The embedded weights are one order lower."""
@@ -61,7 +38,7 @@ def test_tableaus_meet_every_condition_of_their_order_and_no_more(name, count):
     s, p = tableau.n_stages, tableau.order
     explicit, implicit = tableau.A[:s, :s], tableau.A[s:, :s]
     weights = {p: implicit[-1], p - 1: implicit[-1] - tableau.E[0, :s]}
-    conditions = elementary_weights(explicit, implicit, p + 1)
+    conditions = elementary_weights((explicit, implicit), p + 1)
     assert sum(n <= p for n, _, _ in conditions) == count
     for order, b in weights.items():
         defects = [(n, abs(b @ phi - 1.0 / gamma)) for n, phi, gamma in conditions]
@@ -79,7 +56,7 @@ def test_quartic_of_the_dense_output_meets_the_conditions_of_order_4():
     for A in (tableau.A[:s, :s], tableau.A[s:, :s]):
         # the derivative at the end is one more stage
         tableaus.append(np.vstack([np.pad(A, ((0, 0), (0, 1))), np.append(tableau.A[-1, :s], 0.0)]))
-    for n, phi, gamma in elementary_weights(*tableaus, 4):
+    for n, phi, gamma in elementary_weights(tableaus, 4):
         assert tableau.D[0] @ phi == pytest.approx(1.0 / gamma if n == 4 else 0.0, abs=1e-13), n
 
 

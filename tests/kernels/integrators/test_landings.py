@@ -7,7 +7,7 @@ import pliant
 from pliant import Body, Contact, Crossing, Frame, HuntCrossley, Joint, Model, Plane, Rod
 
 # stages of a step, and those that its dense output takes besides
-STAGES = {"dop853": (12, 3), "dopri5": (6, 0), "rkf45": (6, 1)}
+STAGES = {"dop853": (12, 3), "bs5": (7, 1), "dopri5": (6, 0), "rkf45": (6, 1)}
 
 
 def pendulum(crossings=(), contacts=()):

@@ -175,6 +175,38 @@ DOPRI5 = _tableau(
     beta=0.04,
 )
 
+# --- Bogacki and Shampine 5(4) --------------------------------------------------------------------------------------
+
+_BS5_WEIGHTS = (587 / 8064, 0.0, 4440339 / 15491840, 24353 / 124800, 387 / 44800, 2152 / 5985, 7267 / 94080, 0.0)
+# the one of their two fourth-order solutions that sees the whole step
+_BS5_FOURTH = (2479 / 34992, 0, 123 / 416, 612941 / 3411720, 43 / 1440, 2272 / 6561, 79937 / 1113912, 3293 / 556956)
+
+BS5 = _tableau(
+    "bs5",
+    5,
+    7,
+    [
+        {},
+        {0: 1 / 6},
+        {0: 2 / 27, 1: 4 / 27},
+        {0: 183 / 1372, 1: -162 / 343, 2: 1053 / 1372},
+        {0: 68 / 297, 1: -4 / 11, 2: 42 / 143, 3: 1960 / 3861},
+        {0: 597 / 22528, 1: 81 / 352, 2: 63099 / 585728, 3: 58653 / 366080, 4: 4617 / 20480},
+        {
+            0: 174197 / 959244,
+            1: -30942 / 79937,
+            2: 8152137 / 19744439,
+            3: 666106 / 1039181,
+            4: -29421 / 29068,
+            5: 482048 / 414219,
+        },
+        dict(enumerate(_BS5_WEIGHTS)),
+    ],
+    [0, 1 / 6, 2 / 9, 3 / 7, 2 / 3, 3 / 4, 1, 1],
+    [{j: fourth - weight for j, (fourth, weight) in enumerate(zip(_BS5_FOURTH, _BS5_WEIGHTS, strict=True))}],
+    beta=0.04,
+)
+
 # --- Dormand and Prince 8(5,3), Hairer's DOP853 -------------------------------------------------------------------
 
 _DOP853_A = (
@@ -450,7 +482,9 @@ ADAMS = Tableau(
     is_adaptive=True,
 )
 
-TABLEAUS = {tableau.name: tableau for tableau in (DOP853, DOPRI5, RKF45, RK4, ADAMS, RADAU, ARK4, ARK5, *_SECOND_ORDER)}
+TABLEAUS = {
+    tableau.name: tableau for tableau in (DOP853, BS5, DOPRI5, RKF45, RK4, ADAMS, RADAU, ARK4, ARK5, *_SECOND_ORDER)
+}
 
 
 def with_order(name: str, highest: int | None) -> Tableau:
