@@ -144,12 +144,8 @@ def go_on(run: Run, start: Checkpoint) -> None:
     stepping = memory.stepping[0]
     work.phase[:], work.inputs[:] = start.phase, start.inputs
     work.controllers[:], work.control[:] = start.controllers, start.control
-    memory.y[:], memory.side[0], memory.fired[:], memory.event_values[:] = (
-        start.y,
-        start.side,
-        start.fired,
-        start.event_values,
-    )
+    memory.y[:], memory.side[0], memory.fired[:] = start.y, start.side, start.fired
+    memory.event_values[: len(start.event_values)] = start.event_values
     stepping.has_begun, stepping.t_control = 1, start.t_control
     stepping.was_switched, stepping.has_moved = start.was_switched, start.has_moved
     # without rows it only numbers what touches

@@ -104,11 +104,10 @@ LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)]
 FORGET_STEPS, FORGET_JACOBIAN = 1, 2  # stepping.dropped: the step before is void, and the Jacobian with it
 MIN_ERROR_OLD = 1e-4  # that the controller remembers of a step
 SIMULTANEOUS = 1e-12  # relative to max(|t|, h): events closer than this fire together
-SAFETY = 0.9  # of the controller
 MIN_CAPACITY = 4  # rows
 
 N_SCRATCH = 4
-N_EVENT_VALUES = 10
+N_EVENT_VALUES = 16
 LOG_ROWS = 256
 PHASE_ROWS = 256
 
@@ -148,7 +147,7 @@ class Memory(NamedTuple):
     # events; filled by integrators/events.py
     side: Any  # int64 (2, n_events) +1 or -1: side of zero where each is known to be; at t, and while scanning
     fired: Any  # int64 (n_events) -1 fell, +1 rose, 0 did not fire; FOUND
-    event_values: Any  # (N_EVENT_VALUES, n_events) g, gdot at five points: kernels/integrators/events.py
+    event_values: Any  # (N_EVENT_VALUES, n_events) g, gdot at eight points: kernels/integrators/events.py
     # recorded
     rows: Any  # (capacity, 1 + n_y + n_inputs) t, y, held inputs
     piece_times: Any  # (capacity, 2) start and length of each step
@@ -283,7 +282,7 @@ def new_memory(
     stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
     stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
-    stepping.simultaneous, stepping.safety = SIMULTANEOUS, SAFETY
+    stepping.simultaneous = SIMULTANEOUS
     put_method(stepping, scheme)
     return memory._replace(
         boundaries=_sorted_times(boundaries, -np.inf),
@@ -297,7 +296,7 @@ def put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
     tableau = scheme.tableau
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
-    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "shrink", "growth"):
+    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "safety", "shrink", "growth"):
         stepping[name] = getattr(tableau, name)
     stepping.made_jump, stepping.error_old, stepping.factor = 1, MIN_ERROR_OLD, 0.0
 

@@ -1,10 +1,12 @@
 """What an event costs, and what the end of a step that was moved onto it is worth."""
 
+import math
+
 import numpy as np
 import pytest
 
 import pliant
-from pliant import Body, Contact, Crossing, Frame, HuntCrossley, Joint, Model, Plane, Rod
+from pliant import Body, Contact, Crossing, Frame, HertzLaw, HuntCrossley, Joint, Model, Plane, Rod, Sphere
 
 # stages of a step, and those that its dense output takes besides
 STAGES = {"dop853": (12, 3), "bs5": (7, 1), "dopri5": (6, 0), "rkf45": (6, 1)}
@@ -82,10 +84,31 @@ def test_motion_is_the_same_with_and_without_dense_output(integrator):
 
 
 @pytest.mark.parametrize("integrator", STAGES)
-def test_dense_output_of_a_step_moved_onto_an_event_is_as_accurate_as_its_end(integrator):
+def test_a_ball_leaves_a_hertzian_floor_as_fast_as_it_came_within_few_tolerances(integrator):
+    """However steps fall: an error estimate hardly sees the end of a force d^1.5 (14 tolerances where one step ends on
+    it). Some ten steps of a contact add up."""
+    rtol, heights = 1e-6, np.linspace(0.05, 0.5, 24)
+    losses = []
+    for height in heights:
+        model = Model(
+            "ball",
+            [Body("ball", mass=1.0, shape=Sphere(0.05))],
+            [Joint("slide", "prismatic", "ball", q0=height)],
+            contacts=[Contact("floor", HertzLaw(1e6), plane=Plane(), points=[Frame("ball")])],
+        )
+        duration = math.sqrt(2.0 * height / 9.81) + 0.02
+        result = pliant.simulate(model, duration, integrator=integrator, rtol=rtol, atol=rtol)
+        (contact,) = result.contacts
+        losses.append(abs(contact.v_out - contact.v_in) / (rtol * (1.0 + contact.v_in)))
+    assert max(losses) < 5.0
+
+
+@pytest.mark.parametrize("rtol", [1e-5, 1e-10])
+@pytest.mark.parametrize("integrator", STAGES)
+def test_dense_output_of_a_step_moved_onto_an_event_is_as_accurate_as_its_end(integrator, rtol):
     model = pliant.load("falling-chain")
     exact = pliant.simulate(model, 0.8, integrator="dop853", rtol=1e-13, atol=1e-16)
-    result = pliant.simulate(model, 0.8, integrator=integrator, rtol=1e-10, atol=1e-12)
+    result = pliant.simulate(model, 0.8, integrator=integrator, rtol=rtol, atol=rtol / 100)
     landings = np.sort(np.concatenate([result.contacts.t_start, result.contacts.t_end]))
     landings = landings[np.isfinite(landings)][:8]
     assert len(landings) >= 4
@@ -98,4 +121,4 @@ def test_dense_output_of_a_step_moved_onto_an_event_is_as_accurate_as_its_end(in
             return np.abs(result.at(at)[1] - exact.at(at)[1]).max()
 
         # within 20 tolerances of what the ends have
-        assert max(error(0.3), error(0.5), error(0.85)) < 2 * max(error(0.0), error(1.0)) + 20 * 1e-10
+        assert max(error(0.3), error(0.5), error(0.85)) < 2 * max(error(0.0), error(1.0)) + 20 * rtol

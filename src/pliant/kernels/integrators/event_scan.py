@@ -8,13 +8,15 @@ import math
 from pliant.kernels._jit import routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators.events import (
+    G_EIGHTH,
     G_END,
+    G_HALF,
     G_LEFT,
+    G_QUARTER,
     G_START,
     G_TRIAL,
     GDOT,
     GDOT_LEFT,
-    GDOT_START,
     GDOT_TRIAL,
     G,
     evaluate,
@@ -27,7 +29,7 @@ from pliant.system.work import ABOUT_AT_END
 
 OK = int(Status.OK)
 
-N_SAMPLES = 8  # per step
+N_PARTS = 8  # of a step, at most, that are looked at apart: halves of halves of halves
 MAX_ROOT_STEPS = 80
 ROOT_TOLERANCE, MIN_THETA = 1e-15, 1e-3  # of theta, but of MIN_THETA where theta is less
 MAX_ROTATION = 1.5  # [rad] of a body in a step that is scanned for events
@@ -166,34 +168,41 @@ def crossing(system, work, memory, h, k, a, b, tolerance):
 
 @routine
 def are_near(system, work, memory, h):
-    """Whether some event may happen in the step just made: its g is not farther from zero than it bends.
+    """Whether some event may happen in the step just made. Leaves the values at the end in the newest rows, and the
+    sides as at the start, as find_event does.
 
-    Leaves the values at the end in the newest rows and the sides as at the start, as find_event does. Where kinematics
-    are about those of the end only, that will do while nothing is near."""
+    Where kinematics are about those of the end only, that will do while nothing is near."""
     run = work.run[0]
     is_about = run.is_at_end == ABOUT_AT_END
-    is_near = is_any_near(system, work, memory, h, is_about)
+    is_near = is_near_step(system, work, memory, h, is_about)
     if is_near and is_about:
         run.is_at_end = 0
-        is_near = is_any_near(system, work, memory, h, False)
+        is_near = is_near_step(system, work, memory, h, False)
     return is_near
 
 
 @routine
-def is_any_near(system, work, memory, h, is_about):
+def is_near_step(system, work, memory, h, is_about):
     """The same with the kinematics that work has; is_about: which are about those of the end only."""
-    stepping, values, side = memory.stepping[0], memory.event_values, memory.side
-    copy(side[0], side[1])
-    evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G_END)
-    take(values, G_END, G)
+    copy(memory.side[0], memory.side[1])
+    evaluate(system, work, memory, memory.stepping[0].t + h, memory.y_new, memory.f_new, G_END)
+    take(memory.event_values, G_END, G)
+    return is_near_between(system, work, memory, G_START, G_END, h, is_about)
+
+
+@routine
+def is_near_between(system, work, memory, left, right, h, is_about):
+    """Whether some event may happen in a part of length h of a step, with values at its ends in these rows: its g is
+    not farther from zero than it bends."""
+    values, side, max_angular_speed = memory.event_values, memory.side, work.run[0].max_angular_speed
     for k in range(side.shape[1]):
-        a, b = values[G_START, k], values[G, k]
-        if (a == math.inf and b == math.inf) or is_chattering(stepping, system.events[k]):
+        a, b = values[left, k], values[right, k]
+        if (a == math.inf and b == math.inf) or is_chattering(memory.stepping[0], system.events[k]):
             continue
-        if h * work.run[0].max_angular_speed > MAX_ROTATION:
+        if h * max_angular_speed > MAX_ROTATION:
             return True
         # how far g bends away from the line between its ends: a cubic with these rates by less than a sixth of this
-        bend = abs(h * values[GDOT_START, k] - (b - a)) + abs(h * values[GDOT, k] - (b - a))
+        bend = abs(h * values[left + 1, k] - (b - a)) + abs(h * values[right + 1, k] - (b - a))
         if is_about:
             bend = ABOUT_NEARNESS * (bend + abs(b - a))
         if not min(side[1, k] * a, side[1, k] * b) > bend:
@@ -230,22 +239,41 @@ def pass_silently(table, values, side):
 
 
 @routine
+def row_at(part):
+    """Where values at the right end of this part of the step are, of N_PARTS: no two that are needed at a time meet."""
+    if part == N_PARTS:
+        return G_END
+    return G_EIGHTH if part % 2 == 1 else G_QUARTER if part % 4 == 2 else G_HALF
+
+
+@routine
 def find_event(system, work, memory, h):
-    """Earliest matching crossing in the step just made (its theta, or NONE); stepping.target says which and how."""
+    """Earliest matching crossing in the step just made (its theta, or NONE); stepping.target says which and how.
+
+    From left to right; a part in which an event may happen is halved before it is looked at."""
     values, side = memory.event_values, memory.side
     copy(side[0], side[1])
-    take(values, G_START, G)
-    for sample in range(1, N_SAMPLES + 1):
-        b = sample / N_SAMPLES
+    take(values, G_START, G_LEFT)
+    left, right = 0, N_PARTS
+    while left < N_PARTS:
+        a, b = left / N_PARTS, right / N_PARTS
+        is_near = is_near_between(system, work, memory, G_LEFT, row_at(right), (b - a) * h, False)
+        if is_near and right - left > 1:
+            right = (left + right) // 2
+            evaluate_inside(system, work, memory, right / N_PARTS, h, row_at(right))
+            if memory.stepping[0].failure != OK:
+                return NONE
+            continue
+        take(values, row_at(right), G)
+        if is_near:
+            theta = first_crossing(system, work, memory, h, a, b)
+            if memory.stepping[0].failure != OK:
+                return NONE
+            if theta <= 1.0:
+                return theta
+            pass_silently(system.events, values, side)
         take(values, G, G_LEFT)
-        if sample == N_SAMPLES:
-            take(values, G_END, G)
-        else:
-            evaluate_inside(system, work, memory, b, h, G)
-        theta = first_crossing(system, work, memory, h, b - 1.0 / N_SAMPLES, b)
-        if memory.stepping[0].failure != OK:
-            return NONE
-        if theta <= 1.0:
-            return theta
-        pass_silently(system.events, values, side)
+        # the next right end at which values are known: left without its lowest bit, but for that twice
+        left = right
+        right = left + (left & -left)
     return NONE

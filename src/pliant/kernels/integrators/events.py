@@ -19,6 +19,8 @@ MISSED_MARGIN = 16.0  # times the resolution of events
 
 # rows of memory.event_values: newest, left of the newest, in a search, at both ends of the step; each with its rates
 G, GDOT, G_LEFT, GDOT_LEFT, G_TRIAL, GDOT_TRIAL, G_START, GDOT_START, G_END, GDOT_END = range(10)
+# at right ends, inside the step, of parts that are yet to be looked at: an odd number of halves, quarters, eighths
+G_HALF, GDOT_HALF, G_QUARTER, GDOT_QUARTER, G_EIGHTH, GDOT_EIGHTH = range(10, 16)
 OK, INTERRUPTED = int(Status.OK), int(Status.INTERRUPTED)
 
 

@@ -22,8 +22,11 @@ MAX_FALSE_ALARMS = 8  # events that were not where the dense output had them, be
 FALSE_ALARM_FACTOR = 0.25  # to the next trial step
 FALSE_ALARM_MARGIN = 16.0  # times the resolution of events
 RESOLUTION = 2.0 * ULP  # of t
-SHIFT = 1e-5  # of a step: less is left to Heun's method, whose error there is rounding
-MAX_SHIFT = 1.0  # of the tolerance
+MAX_FADING_ERROR = 0.03  # estimated, of the tolerance, of a step that ends where a force fades; else
+APPROACH = 0.7  # of it first
+MAX_SHIFT = 1e-2  # of a step: less may be left to Heun's method
+MAX_CORRECTION = 1e-2  # of the tolerance: its second order; what it leaves out is that times the shift over the step
+MAX_MISFIT = 1.0  # of the tolerance: of dense output made of stages that lie where those of the unmoved step do
 
 
 @routine
@@ -133,29 +136,48 @@ def leaves_zero(system, work, memory):
 
 @routine
 def can_shift(work, memory, made, h):
-    """Whether the end of a step made is so near to that of a step of length h that it need not be made anew: stages and
-    dense output stay those of the step made, right within the tolerance. Not where a stepper remembers its steps or has
-    implicit stages, or something is done at their ends."""
-    if not is_explicit(memory) or work.calls[0].end_step != 0 or abs(h - made) > SHIFT * made:
+    """Whether the end of a step made is so near to that of a step of length h that it may be moved there: stages stay
+    those of the step made. Not where a stepper remembers its steps or has implicit stages, or something is done at
+    their ends."""
+    if not is_explicit(memory) or work.calls[0].end_step != 0 or abs(h - made) > MAX_SHIFT * made:
         return False
-    rate = weighted_norm(memory.f_new, memory.y_new, memory.atol, memory.stepping[0].rtol)
-    return abs(h - made) * rate <= MAX_SHIFT
+    if memory.D.shape[0] == 0:
+        return True
+    # values and slopes at both ends are right; what stages add to their cubic, by the part of it that they add to
+    cubic = memory.scratch[0]
+    for i in range(cubic.shape[0]):
+        cubic[i] = made * (memory.f[i] + memory.f_new[i]) - 2.0 * (memory.y_new[i] - memory.y[i])
+    return abs(h - made) * weighted_norm(cubic, memory.y_new, memory.atol, memory.stepping[0].rtol) <= MAX_MISFIT * made
 
 
 @routine
 def shift_end(system, work, memory, made, h):
-    """The end of a step of length h from the very near one of the step made, by Heun's method."""
+    """The end of a step of length h from the near one of the step made, by Heun's method: (status, whether it is
+    accurate enough; else nothing has changed)."""
     stepping, y, f, x, g = memory.stepping[0], memory.y_new, memory.f_new, memory.scratch[0], memory.scratch[1]
-    tau = h - made
+    tau, correction = h - made, memory.scratch[2]
     for i in range(x.shape[0]):
         x[i] = y[i] + tau * f[i]
     status = call_derivative(work.calls[0].derivative, (system, work, stepping.t + h, x, g))
     stepping.n_evaluations += 1
     for i in range(x.shape[0]):
-        y[i] += 0.5 * tau * (f[i] + g[i])
+        correction[i] = 0.5 * tau * (g[i] - f[i])
+    if status != OK or not weighted_norm(correction, x, memory.atol, stepping.rtol) <= MAX_CORRECTION:
+        return status, False
+    for i in range(x.shape[0]):
+        y[i] = x[i] + correction[i]
         f[i] = g[i]
     normalise(memory.quaternions, y, f)
-    return status
+    return OK, True
+
+
+@routine
+def needs_approach(memory, event):
+    """Whether a step of an explicit method that ends where a force fades shall be made in two: such an end is seen by
+    the error, but hardly by its estimate (that of bs5 is 25 times too small)."""
+    stepping = memory.stepping[0]
+    ends_force = event.fades == 1 and stepping.target_direction > 0
+    return ends_force and is_explicit(memory) and stepping.is_fixed == 0 and stepping.error > MAX_FADING_ERROR
 
 
 @routine
@@ -175,12 +197,16 @@ def land(system, work, memory, theta):
             h = min(RESOLUTION * max(abs(stepping.t), longest), longest)
         if stepping.stop == 1:
             return INTERRUPTED
+        status, is_shifted = OK, False
         if made > 0.0 and can_shift(work, memory, made, h):
-            status = shift_end(system, work, memory, made, h)
-        else:
+            status, is_shifted = shift_end(system, work, memory, made, h)
+        if status == OK and not is_shifted:
             status, _ = make_step(system, work, memory, h)
         if status != OK or not stepping.error <= 1.0:
             return reject(stepping, h, status)
+        if needs_approach(memory, system.events[stepping.target]):
+            stepping.h_made, stepping.target = APPROACH * h, -1
+            return OK
         made = h
         events.evaluate(system, work, memory, stepping.t + h, memory.y_new, memory.f_new, G)
         if stepping.failure != OK:

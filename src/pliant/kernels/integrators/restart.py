@@ -148,9 +148,12 @@ def restart(system, work, memory):
     if stepping.is_fixed == 1 or (stepping.h > 0.0 and stepping.was_switched == 0):
         return OK
     guess = starting_step(system, work, memory, slope)
-    h = guess if stepping.h <= 0.0 else min(stepping.h, JUMP_FACTOR * guess)
     # explicit stages only: implicit ones need not follow what is fast, and loops are not closed in a state far away
-    is_probed = stepping.n_steps > 0 and is_explicit(memory) and work.calls[0].end_step == 0 and slope > MIN_NORM
-    stepping.h = probed_step(system, work, memory, slope, h) if is_probed else h
+    if stepping.h <= 0.0:
+        stepping.h = guess
+    elif is_explicit(memory) and work.calls[0].end_step == 0 and slope > MIN_NORM:
+        stepping.h = probed_step(system, work, memory, slope, JUMP_FACTOR * guess)
+    else:
+        stepping.h = min(stepping.h, JUMP_FACTOR * guess)
     stepping.was_switched = 0
     return OK
