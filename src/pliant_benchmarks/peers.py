@@ -302,8 +302,20 @@ class Chosen:
     run: Run
 
 
-def within(engine: Engine, problem: Any, reference: Array, limit: float, cost: Callable[[Run], float]) -> Chosen | None:
-    """Of every integrator the first setting that meets the limit; of these the one of least cost."""
+def largest(differences: Array) -> float:
+    return float(np.max(differences))
+
+
+def within(
+    engine: Engine,
+    problem: Any,
+    reference: Array,
+    limit: float,
+    cost: Callable[[Run], float],
+    norm: Callable[[Array], float] = largest,
+) -> Chosen | None:
+    """Of every integrator the first setting whose error, the norm of its differences, meets the limit; of these the one
+    of least cost."""
     for name in engine.modules:
         peer(name)
     ready = engine.prepare(problem)
@@ -312,7 +324,7 @@ def within(engine: Engine, problem: Any, reference: Array, limit: float, cost: C
         warnings.simplefilter("ignore")  # coarse settings overflow
         for sweep in engine.sweeps:
             for setting in sweep:
-                error = error_of(engine, problem, ready, setting, reference)
+                error = error_of(engine, problem, ready, setting, reference, norm)
                 if error <= limit:
                     run = ready(setting)
                     found.append((cost(run), Chosen(setting, error, run)))
@@ -321,12 +333,17 @@ def within(engine: Engine, problem: Any, reference: Array, limit: float, cost: C
 
 
 def error_of(
-    engine: Engine, problem: Any, ready: Callable[[Setting], Run], setting: Setting, reference: Array
+    engine: Engine,
+    problem: Any,
+    ready: Callable[[Setting], Run],
+    setting: Setting,
+    reference: Array,
+    norm: Callable[[Array], float] = largest,
 ) -> float:
-    """Largest difference from the reference; inf where the run failed or found another number of contacts."""
+    """Norm of the differences from the reference; inf where the run failed or found another number of contacts."""
     try:
         found = ready(setting)() if engine.answer is None else engine.answer(problem, setting)
     except (SimulationError, RuntimeError, ValueError):  # engines give up where a step is hopelessly long
         return np.inf
-    error = float(np.max(np.abs(found - reference))) if found.shape == reference.shape else np.inf
+    error = norm(np.abs(found - reference)) if found.shape == reference.shape else np.inf
     return error if np.isfinite(error) else np.inf

@@ -3,6 +3,7 @@ energy, momentum. calls.py has the same with every argument checked, for one sta
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -161,6 +162,12 @@ class Prepared:
         from pliant.kernels import _jit, dynamics
 
         return _jit.entry(dynamics.forward)
+
+    @cached_property
+    def _enter_phase(self) -> Any:
+        from pliant.kernels import _jit, events
+
+        return _jit.entry(events.start_phase)
 
     @cached_property
     def _inverse(self) -> Any:
@@ -442,13 +449,17 @@ class Prepared:
         rates = tuple(f"{name}.rate" for name in self._names["v"])
         return (*self._names["q"], *rates, *(f"z{k}" for k in range(int(self.system.world[0].n_z))))
 
+    @cached_property
+    def _y_shape(self) -> tuple[int]:
+        return (len(self._state_names),)
+
     def start_phase(self, y: Array) -> None:
         """Put work into the discrete phase of a start state. Hard limits must hold, and no point may be inside its
         plane: a contact begins with a speed."""
-        from pliant.kernels import _jit, events
-
-        y = as_vector(y, self._state_names, "y")
-        n_q, n_v = len(self.model.coordinates), len(self.model.velocities)  # fields of record arrays take long
+        (n_q,), (n_v,) = self._q_shape, self._v_shape
+        is_vector = type(y) is ndarray and y.dtype is FLOAT and y.shape == self._y_shape and y.flags.carray
+        if not is_vector or not math.isfinite(y.sum()):
+            y = as_vector(y, self._state_names, "y")
         q, v = y[:n_q], y[n_q : n_q + n_v]
         for limit in self.system.limits if len(self.system.limits) else ():
             depth = limit.side * (self._joint_deflection(y, int(limit.dof)) - limit.bound)
@@ -460,7 +471,7 @@ class Prepared:
         self._check_springs(q)
         gaps = np.zeros((1, len(self.system.contacts)))
         with self.lock:
-            _jit.entry(events.start_phase)(*self.refs, q[None, :].copy(), v[None, :].copy(), gaps)
+            self._enter_phase(*self.refs, q[None, :], v[None, :], gaps)
         if gaps.min(initial=0.0) >= -self._on_plane:
             return
         for k, ((contact, point), gap) in enumerate(zip(self.packed.contact_names, gaps[0], strict=True)):

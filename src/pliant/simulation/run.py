@@ -71,8 +71,9 @@ class _Used(NamedTuple):
     memory: Memory
     pinned: Any
     scheme: Scheme
-    newton: NDArray[np.uint8]  # bytes of memory.newton
-    calls: NDArray[np.uint8]  # of work.calls
+    # bytes of memory.newton and of work.calls, and as they were
+    newton: tuple[NDArray[np.uint8], NDArray[np.uint8]]
+    calls: tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def _choice(handle: Prepared, options: dict[str, Any], n_unknowns: int) -> AutoChoice | None:
@@ -170,15 +171,16 @@ class Run:
 
     def _remember(self, integrator: Integrator, scheme: Scheme) -> None:
         """The integrator that has just been put in place, and has not begun."""
-        newton, calls = as_bytes(self.memory.newton).copy(), as_bytes(self.handle.work.calls).copy()
-        self._used[integrator] = _Used(self.memory, self._pinned, scheme, newton, calls)
+        newton, calls = as_bytes(self.memory.newton), as_bytes(self.handle.work.calls)
+        both = (newton, newton.copy()), (calls, calls.copy())
+        self._used[integrator] = _Used(self.memory, self._pinned, scheme, *both)
 
     def _use(self, integrator: Integrator) -> _Used:
         """An integrator that was used before, as it began."""
         used = self._used[integrator]
         self._put(used.memory, used.pinned)
-        as_bytes(used.memory.newton)[...] = used.newton
-        as_bytes(self.handle.work.calls)[...] = used.calls
+        for table, kept in (used.newton, used.calls):
+            table[...] = kept
         return used
 
     def change_integrator(self, integrator: Integrator) -> None:
@@ -192,7 +194,8 @@ class Run:
         else:
             say_if_compiling(integrator, float(stepping.t))
             scheme = _scheme(integrator, handle.method)
-            as_bytes(handle.work.calls)[...] = next(iter(self._used.values())).calls
+            calls, kept = next(iter(self._used.values())).calls
+            calls[...] = kept
             if integrator.kind == "semi-implicit":
                 _install_stages(handle)
             self._pin(with_method(self.memory, scheme, self._unknowns))
