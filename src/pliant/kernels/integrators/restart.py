@@ -25,7 +25,7 @@ EULER_STEP = 1e-6  # b): [s] then
 MIN_SLOPE = 1e-15  # e): of f and f'
 MAX_GROWTH = 100.0  # f): over the Euler step
 FAILED_EULER_FACTOR = 1e-3  # times the Euler step, where that cannot be evaluated
-JUMP_FACTOR = 4.0  # times this cautious guess, after a switch
+JUMP_FACTOR = 2.0  # times this cautious guess, after a switch
 # after a switch forces may begin at zero, as those of a contact do, and say nothing of how fast they change then
 PROBE_ANGLE = 0.03  # [rad] that a swing as fast as they let expect goes in the first step
 SLOW_SWING = 4.0  # [1/s^2] slower than this: that coordinates change with velocities is all that is seen
