@@ -24,6 +24,7 @@ from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.integrators.adams_table import (
     BASIS,
     BASIS_TWICE,
+    CONTROLLED,
     COUNT,
     FIRST,
     HIGHEST_FIXED,
@@ -39,6 +40,7 @@ from pliant.kernels.integrators.adams_table import (
     PAST,
     PLACES,
     PRODUCT,
+    SINGLE,
     STEPS,
     TOP,
     TRUST,
@@ -50,7 +52,7 @@ from pliant.kernels.integrators.adams_table import (
     WEIGHTS,
 )
 from pliant.system.status import Status
-from pliant.system.work import ABOUT_AT_END, AT_END
+from pliant.system.work import ABOUT_AT_END, AT_END, WIDTH
 
 # numba sees the callers as names of this module
 call_derivative = DERIVATIVE.call
@@ -94,9 +96,18 @@ def add_point(memory, t):
         # nothing of a paired coordinate is integrated once
         newer[memory.pairs[p, 0]] = 0.0
     single = newer[first:]  # a view: indices from 0 on, which are known not to be negative, make loops fast
-    for j in range(last):
-        rate = 1.0 / (past[0] - past[j + 1])
-        row = differences[j][first:]
+    # two differences at a time: passes have their price
+    for j in range(0, last - 1, 2):
+        rate, rate2 = 1.0 / (past[0] - past[j + 1]), 1.0 / (past[0] - past[j + 2])
+        row, row2 = differences[j][first:], differences[j + 1][first:]
+        for i in range(single.shape[0]):
+            newest = single[i]
+            newer_slope = (newest - row[i]) * rate
+            row[i] = newest
+            single[i] = (newer_slope - row2[i]) * rate2
+            row2[i] = newer_slope
+    if last % 2 == 1:
+        rate, row = 1.0 / (past[0] - past[last]), differences[last - 1][first:]
         for i in range(single.shape[0]):
             older = row[i]
             row[i] = single[i]
@@ -115,13 +126,33 @@ def first_single(pairs):
 
 
 @routine
+def register_start(first, n):
+    """The last index up to the first from which on n components fill whole registers; else the first."""
+    start = n - (n - first + WIDTH - 1) // WIDTH * WIDTH
+    return start if start >= 0 else first
+
+
+@routine
+def controlled_end(atol, pairs):
+    """Index after the last component that has a tolerance, or is one of a pair."""
+    end = atol.shape[0]
+    while end > 0 and atol[end - 1] == math.inf:
+        end -= 1
+    for p in range(pairs.shape[0]):
+        end = max(end, pairs[p, 0] + 1, pairs[p, 1] + 1)
+    return end
+
+
+@routine
 def begin_trial(memory, t):
     """Take over the last step if it was accepted; begin anew after a jump."""
     stepping, facts = memory.stepping[0], memory.c
     if stepping.dropped != 0:
         stepping.dropped = 0
         facts[COUNT], facts[ORDER], facts[IS_STARTING] = 0, 1, 1
-        facts[FIRST], facts[TRUST] = first_single(memory.pairs), -FIRST_CHECK
+        facts[SINGLE], facts[CONTROLLED] = first_single(memory.pairs), controlled_end(memory.atol, memory.pairs)
+        facts[FIRST] = register_start(int(facts[SINGLE]), memory.y.shape[0])
+        facts[TRUST] = -FIRST_CHECK
         facts[ORIGIN] = stepping.root_time
         facts[IS_ROOT] = 1 if stepping.root_time > -math.inf and stepping.is_fixed == 0 else 0
         add_point(memory, t)
@@ -165,6 +196,18 @@ def put_integrals(memory, way, last):
 
 
 @kernel
+def four(values, j, k):
+    """Those from j on, zeros from k on."""
+    last = k - 1
+    return (
+        values[j],
+        values[j + 1] if j < last else 0.0,
+        values[j + 2] if j + 1 < last else 0.0,
+        values[j + 3] if j + 2 < last else 0.0,
+    )
+
+
+@kernel
 def predict(memory, h, k):
     """y_new = y + sum of D_i I_i, of paired coordinates y + h v + sum of D_i J_i, and P at the end in TOP; i < k."""
     differences, integral, twice, product = memory.stages, memory.A[INTEGRAL], memory.A[TWICE], memory.A[PRODUCT]
@@ -174,20 +217,18 @@ def predict(memory, h, k):
         y_new[i] = y[i]
         end[i] = 0.0
         way[i] = h * y[i]
-    # two differences at a time: sums are read and written half as often
-    for j in range(0, k - 1, 2):
-        a, b, c, row = integral[j], twice[j], product[j], differences[j][first:]
-        a2, b2, c2, row2 = integral[j + 1], twice[j + 1], product[j + 1], differences[j + 1][first:]
+    # four differences at a time: sums are read and written a fourth as often
+    for j in range(0, k, 4):
+        row, row2 = differences[index(j)][first:], differences[index(min(j + 1, k - 1))][first:]
+        row3, row4 = differences[index(min(j + 2, k - 1))][first:], differences[index(min(j + 3, k - 1))][first:]
+        a, a2, a3, a4 = four(integral, j, k)
+        b, b2, b3, b4 = four(twice, j, k)
+        c, c2, c3, c4 = four(product, j, k)
         for i in range(y.shape[0]):
-            y_new[i] += a * row[i] + a2 * row2[i]
-            end[i] += c * row[i] + c2 * row2[i]
-            way[i] += b * row[i] + b2 * row2[i]
-    if k % 2 == 1:
-        a, b, c, row = integral[k - 1], twice[k - 1], product[k - 1], differences[k - 1][first:]
-        for i in range(y.shape[0]):
-            y_new[i] += a * row[i]
-            end[i] += c * row[i]
-            way[i] += b * row[i]
+            d, d2, d3, d4 = row[i], row2[i], row3[i], row4[i]
+            y_new[i] += a * d + a2 * d2 + (a3 * d3 + a4 * d4)
+            end[i] += c * d + c2 * d2 + (c3 * d3 + c4 * d4)
+            way[i] += b * d + b2 * d2 + (b3 * d3 + b4 * d4)
     for p in range(pairs.shape[0]):
         memory.y_new[pairs[p, 0]] = memory.y[pairs[p, 0]] + ways[pairs[p, 1]]
 
@@ -235,9 +276,10 @@ def error_norms(memory, way, k, has_more):
     below, own, above = error_weights(memory.A[INTEGRAL], way, k, past, has_more)
     below_q, own_q, above_q = error_weights(memory.A[TWICE], way, k, past, has_more)
     lower, norm, higher = 0.0, 0.0, 0.0
-    newest, newer, weights, first = differences[k], differences[k - 1], memory.scratch[1], int(memory.c[FIRST])
+    newest, newer, end = differences[k], differences[k - 1], int(memory.c[CONTROLLED])
+    weights = memory.scratch[1][:end]
     put_weights(stepping.rtol, y, y_new, atol, weights)
-    for m in range(first, y.shape[0]):
+    for m in range(int(memory.c[SINGLE]), end):
         j = index(m)
         weight = weights[j]
         norm = larger_or_nan(norm, abs(own * top[j]) * weight)
@@ -273,9 +315,8 @@ def choose(memory, h, way, lower, norm, higher):
     """Order and length of the next step."""
     stepping, facts = memory.stepping[0], memory.c
     k = int(facts[ORDER])
-    factor, order = step_factor(norm, k), k
-    if k > 1 and lower <= norm:
-        factor, order = step_factor(lower, k - 1), k - 1
+    order = k - 1 if k > 1 and lower <= norm else k
+    factor = step_factor(norm if order == k else lower, order)
     is_good = norm <= 1.0
     if not is_good or order < k or k >= facts[MAX_ORDER]:
         facts[IS_STARTING] = 0

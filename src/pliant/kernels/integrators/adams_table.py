@@ -15,10 +15,11 @@ N_ROWS = HIGHEST + 3
 BASIS, BASIS_TWICE = 0, HIGHEST + 1
 # and from here on its values at PLACES, one row each
 VALUE, VALUE_TWICE = 2 * HIGHEST + 2, 3 * HIGHEST + 5
-# entries of c; FIRST: before it y holds paired coordinates only; TRUST: steps that may go on without the second
-# evaluation (negative: for which it is made without asking), 0: to be found out; IS_ROOT: 1: u is the root of the time
-# from ORIGIN [s] on
-ORDER, COUNT, STEPS, USED, MAX_ORDER, IS_STARTING, FIRST, TRUST, IS_ROOT, ORIGIN = range(10)
+# entries of c; SINGLE: before it y holds paired coordinates only; FIRST: where loops over the others begin, so that
+# they fill whole registers; CONTROLLED: from there on nothing has a tolerance; TRUST: steps that may go on without the
+# second evaluation (negative: for which it is made without asking), 0: to be found out; IS_ROOT: 1: u is the root of
+# the time from ORIGIN [s] on
+ORDER, COUNT, STEPS, USED, MAX_ORDER, IS_STARTING, SINGLE, FIRST, CONTROLLED, TRUST, IS_ROOT, ORIGIN = range(12)
 
 # Gauss's rule on [0, 1], exact to degree 17, more than HIGHEST + 2; correctly rounded, not as a build of numpy rounds
 _LEFT = (0.015919880246186954, 0.0819844463366821, 0.1933142836497048, 0.33787328829809554)
