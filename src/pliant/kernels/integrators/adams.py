@@ -63,6 +63,7 @@ OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
 TARGET = 0.12  # error, in tolerances, that the next step aims at: 3 % of the steps are rejected, at 0.3 it is 13 %
 SHRINK, GROWTH = 0.5, 2.0  # factors between steps
 EARLY, EARLY_GROWTH = 8, 4.0  # the largest while there are so many points only: the first step is that of order 1
+TIMID = 4  # orders up to which steps are so short that dense output, in powers of t, follows any factor in its root
 FIRST_CHECK = 8  # steps before `nearby` is first held against an evaluation: low orders come first
 CHECK_STEPS, RETRY_STEPS = 50, 20  # between two such comparisons: after one that was good, and after one that was not
 MAX_NEGLECTED = 0.1  # of what the second evaluation changes: then that may be left out
@@ -302,11 +303,14 @@ def step_factor(error, order):
 
 @routine
 def stretched(memory, h, way, is_good, factor):
-    """Factor between steps in t that is `factor` between those in u."""
+    """Factor between steps in t that is `factor` between those in u, or less."""
     if memory.c[IS_ROOT] == 0:
         return factor
-    # (u + factor way)^2 - u^2
     start = memory.A[PAST, 0] + (way if is_good else 0.0)
+    if memory.c[ORDER] > TIMID:
+        # u at most doubles
+        factor = min(factor, start / way)
+    # (u + factor way)^2 - u^2
     return factor * way * (2.0 * start + factor * way) / h
 
 
