@@ -57,6 +57,7 @@ STEPPING = np.dtype(
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
         ("dropped", np.int64),  # for steppers with a past: FORGET_STEPS, FORGET_JACOBIAN; they set it back to 0
         ("has_moved", np.int64),  # 1: and so did y
+        ("root_time", np.float64),  # when a force began that grows as a broken power of time, -inf: none acts [s]
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
         ("sample", np.int64),  # next row of samples
@@ -279,6 +280,7 @@ def new_memory(
     stepping = memory.stepping[0]
     for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches", "watched_stiffness"):
         stepping[name] = getattr(options, name)
+    stepping.root_time = -np.inf
     stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
     stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0

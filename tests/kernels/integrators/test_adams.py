@@ -7,12 +7,54 @@ import pytest
 
 import pliant
 from integrator_runs import drive, heights, in_pairs, pendulum, reference, slope, sprung
-from pliant import Body, Joint, Model, Rod
+from pliant import Body, Contact, Frame, HuntCrossley, Joint, Model, Plane, Rod
 from pliant.errors import ModelError
+from pliant.kernels._jit import DERIVATIVE, SWITCH, kernel
 from pliant.kernels.integrators import adams_table, tableaus
+from pliant.system.status import Status
+from pliant.system.work import BEGINS
 from zoo import ZOO
 
 TWICE = {"unknowns": in_pairs(2)}  # coordinates are integrated twice
+SWITCHED = int(Status.SWITCHED)
+
+
+@kernel(DERIVATIVE)
+def touch(system, work, t, y, ydot):
+    """Free until t = 1, when y[0] is zero; then a force with broken and whole powers of time."""
+    later = max(t - 1.0, 0.0)
+    ydot[0] = y[1]
+    ydot[1] = later**1.5 + later**2 - later**2.5
+    return 0
+
+
+def touched(t):
+    """y then."""
+    later = np.maximum(t - 1.0, 0.0)
+    x = later**3.5 / 8.75 + later**4 / 12 - later**4.5 / 15.75
+    return np.stack([1.0 - t + x, -1.0 + later**2.5 / 2.5 + later**3 / 3 - later**3.5 / 3.5], axis=-1)
+
+
+@kernel(SWITCH)
+def begin_broken_power(system, work, t, y, fired):
+    work.run[0].broken_power = BEGINS
+    return SWITCHED
+
+
+@kernel(SWITCH)
+def begin_whole_power(system, work, t, y, fired):
+    return SWITCHED
+
+
+def hitting_rod(exponent):
+    floor = Contact(
+        "floor",
+        HuntCrossley(1e6 * 100.0 ** (exponent - 1.0), 0.8, exponent=exponent),
+        plane=Plane(normal=(0, 1, 0), offset=-0.8),
+        points=[Frame("rod", (1.0, 0, 0))],
+    )
+    hinge = Joint("hinge", "revolute", "rod", q0=0.3)
+    return Model("m", [Body("rod", mass=1.0, shape=Rod(1.0))], [hinge], gravity=(0, -9.81, 0), contacts=[floor])
 
 
 @pytest.mark.parametrize("form", [{}, TWICE], ids=["once", "twice"])
@@ -141,3 +183,93 @@ def test_max_order_is_a_whole_number_in_its_range():
             pliant.Adams(max_order=wrong)
     result = pliant.simulate(rod, 1.0, integrator=pliant.Adams(max_order=3), step=0.01)
     assert result.stats["steps"] == 100
+
+
+@pytest.mark.parametrize("form", [{}, TWICE], ids=["once", "twice"])
+def test_after_a_touch_broken_powers_of_time_are_followed_exactly(form):
+    """They are polynomials of degree 5 in its root: steps double in that, and but for first ones, of low order, of a
+    share of the tolerance each, nothing is left but rounding."""
+    options = {"events": heights, "directions": [-1], "rtol": 1e-11, "atol": 1e-13} | form
+    run, plain = (
+        drive(touch, [1.0, -1.0], 2.0, "adams", switch=switch, **options)
+        for switch in (begin_broken_power, begin_whole_power)
+    )
+    n, n_plain = (each.memory.stepping[0].n_steps for each in (run, plain))
+    assert n < 40 < 100 < n_plain
+    np.testing.assert_allclose(run.memory.y, touched(2.0), rtol=0, atol=1e-12)
+    # dense output has powers of t only; u doubles at most in a step: it follows to 3^-16 of the broken powers
+    t = np.concatenate([np.linspace(0.0, 2.0, 400), 1.0 + 10.0 ** np.linspace(-12, 0, 400)])
+    np.testing.assert_allclose(run.at(t), touched(t), rtol=0, atol=1e-12)
+
+
+def test_dense_output_in_the_root_of_time_joins_the_ends_of_steps():
+    options = {"events": heights, "directions": [-1], "rtol": 1e-9, "atol": 1e-11} | TWICE
+    run = drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_broken_power, **options)
+    ends = run.terms[:, -1]
+    for k in range(run.terms.shape[1] - 2, -1, -1):
+        ends = run.terms[:, k] + (ends if k % 2 == 0 else 0.0)
+    # y + one increment, whose sum over the terms rounds otherwise
+    np.testing.assert_allclose(ends[:-1], run.terms[1:, 0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(ends[-1], run.memory.y, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(("exponent", "most"), [(1.5, 20), (2.5, 20), (1.3, 30)])
+def test_contacts_of_broken_powers_begin_in_a_few_steps(exponent, most):
+    """The first hundredth of a contact: polynomials in t would take 40 steps there at 1.3 and 1.5."""
+    result = pliant.simulate(hitting_rod(exponent), 0.5, dense=False, integrator="adams", rtol=1e-11, atol=1e-13)
+    begin, end = result.contacts.t_start[0], result.contacts.t_end[0]
+    assert np.sum((result.t > begin) & (result.t < begin + 0.01 * (end - begin))) < most
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.5, 1.3])
+def test_error_in_contact_follows_the_tolerance_from_the_first_step_on(exponent):
+    model = hitting_rod(exponent)
+    exact = pliant.simulate(model, 0.5, integrator="dop853", rtol=1e-13, atol=1e-15)
+    begin, end = exact.contacts.t_start[0], exact.contacts.t_end[0]
+    t = begin + (end - begin) * np.concatenate([10.0 ** np.linspace(-7, -2, 200), np.linspace(0.01, 0.99, 200)])
+    for rtol in (1e-7, 1e-9, 1e-11):
+        run = pliant.simulate(model, 0.5, integrator="adams", rtol=rtol, atol=0.01 * rtol)
+        # some 40 steps of flight and 40 of contact, a few tolerances of q = -0.9
+        np.testing.assert_allclose(run.at(t)[0], exact.at(t)[0], rtol=0, atol=5 * rtol)
+
+
+def test_motion_in_contact_is_the_same_with_and_without_dense_output():
+    kept, plain = (
+        pliant.simulate(hitting_rod(1.5), 0.5, integrator="adams", rtol=1e-9, dense=dense) for dense in (True, False)
+    )
+    assert np.array_equal(kept.t, plain.t)
+    assert np.array_equal(kept.q, plain.q)
+    assert np.array_equal(kept.v, plain.v)
+
+
+def test_stepper_in_contact_goes_on_from_what_was_saved_to_the_last_bit():
+    """The root of time counts from an instant that is saved with the rest; a run begun anew knows nothing of it."""
+    model = hitting_rod(1.5)
+    result = pliant.simulate(model, 0.5, dense=False)
+    middle = 0.5 * (result.contacts.t_start[0] + result.contacts.t_end[0])
+    stepper = pliant.stepper(model, duration=0.5, integrator="adams", rtol=1e-9)
+    stepper.step(None, middle)
+    saved = stepper.save()
+    ends = []
+    for _ in range(2):
+        stepper.step(None, 0.45 - middle)
+        ends.append(np.concatenate([stepper.q, stepper.v]))
+        stepper.restore(saved)
+    assert np.array_equal(*ends)
+    stepper.reset()
+    stepper.step(None, middle)
+    stepper.step(None, 0.45 - middle)
+    assert np.array_equal(np.concatenate([stepper.q, stepper.v]), ends[0])
+
+
+def test_after_an_event_steps_grow_fourfold():
+    """From the first step, of order 1, to those of high order there are six decades: ten steps, and the order rises."""
+    options = {"events": heights, "rtol": 1e-11, "atol": 1e-13} | TWICE
+    smooth, switched = (
+        drive(pendulum, [1.0, 0.0], 20.0, "adams", switch=begin_whole_power, directions=directions, **options)
+        for directions in ([], [0])
+    )
+    n_events = len(switched.log)
+    assert n_events > 5
+    more = switched.memory.stepping[0].n_steps - smooth.memory.stepping[0].n_steps
+    assert more < 16 * n_events

@@ -1,9 +1,12 @@
 """Adams-Bashforth-Moulton steps as predictor and corrector, variable step and order, and their dense output.
 
 The derivative is the polynomial P through its last k values; with the predicted one it has degree k and gives the
-corrector, of order k + 1. All is written in divided differences D_i = f[t_n, .., t_(n-i)] and the integrals
-    I_i = int_0^h prod_(j<i) (s + d_j) ds,   J_i = int_0^h (h - s) prod_(j<i) (s + d_j) ds,   d_j = t_n - t_(n-j)
+corrector, of order k + 1. All is written in divided differences D_i = f[u_n, .., u_(n-i)] and the integrals
+    I_i = int_t^(t+h) prod_(j<i) (s + d_j) dt,   J_i = int_t^(t+h) (t + h - t') prod_(j<i) (s + d_j) dt',
+    s = u - u_n,   d_j = u_n - u_(n-j)
 which Gauss's rule gives exactly. Error and order as Shampine and Gordon choose them.
+The variable u is t. After a force has begun at t_0 that grows as a broken power of t - t_0, as Hertz's does, no
+polynomial in t follows it: then u is the root of t - t_0, in which 1.5 or 2.5 is a whole power and others do less harm.
 A coordinate whose rate is a velocity (memory.pairs) is integrated twice, as Stoermer and Cowell do:
 q_new = q + h v + sum D_i J_i with the differences of the acceleration. It is one order more accurate, and oscillations
 remain stable up to omega h = 0.6 and more at order 14, where integrating once ends at 0.02.
@@ -21,26 +24,35 @@ from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.integrators.adams_table import (
     BASIS,
     BASIS_TWICE,
+    CONTROLLED,
     COUNT,
     FIRST,
     HIGHEST_FIXED,
     INTEGRAL,
+    IS_ROOT,
     IS_STARTING,
+    LEFT,
     MAX_ORDER,
+    N_TERMS,
     NODES,
     ORDER,
+    ORIGIN,
     PAST,
+    PLACES,
     PRODUCT,
+    SINGLE,
     STEPS,
     TOP,
     TRUST,
     TWICE,
     USED,
+    VALUE,
+    VALUE_TWICE,
     VALUES,
     WEIGHTS,
 )
 from pliant.system.status import Status
-from pliant.system.work import ABOUT_AT_END, AT_END
+from pliant.system.work import ABOUT_AT_END, AT_END, WIDTH
 
 # numba sees the callers as names of this module
 call_derivative = DERIVATIVE.call
@@ -50,29 +62,53 @@ OK, NOT_FINITE = int(Status.OK), int(Status.NOT_FINITE)
 
 TARGET = 0.12  # error, in tolerances, that the next step aims at: 3 % of the steps are rejected, at 0.3 it is 13 %
 SHRINK, GROWTH = 0.5, 2.0  # factors between steps
+EARLY, EARLY_GROWTH = 8, 4.0  # the largest while there are so many points only: the first step is that of order 1
+TIMID = 4  # orders up to which steps are so short that dense output, in powers of t, follows any factor in its root
 FIRST_CHECK = 8  # steps before `nearby` is first held against an evaluation: low orders come first
 CHECK_STEPS, RETRY_STEPS = 50, 20  # between two such comparisons: after one that was good, and after one that was not
 MAX_NEGLECTED = 0.1  # of what the second evaluation changes: then that may be left out
 
 
 @routine
+def place_of(facts, t):
+    """u at time t."""
+    return math.sqrt(t - facts[ORIGIN]) if facts[IS_ROOT] == 1 else t
+
+
+@routine
+def way_to(memory, t, h):
+    """What u changes by from t to t + h."""
+    facts = memory.c
+    return place_of(facts, t + h) - memory.A[PAST, 0] if facts[IS_ROOT] == 1 else h
+
+
+@routine
 def add_point(memory, t):
-    """The end of the last step becomes the newest point: divided differences, and times."""
+    """The end of the last step becomes the newest point: divided differences, and places."""
     differences, past, facts = memory.stages, memory.A[PAST], memory.c
     count, first = int(facts[COUNT]), int(facts[FIRST])
     last = min(count, differences.shape[0] - 3)
     for j in range(last, 0, -1):
         past[j] = past[j - 1]
-    past[0] = t
+    past[0] = place_of(facts, t)
     newer = memory.scratch[1]
     copy(memory.f, newer)
     for p in range(memory.pairs.shape[0]):
         # nothing of a paired coordinate is integrated once
         newer[memory.pairs[p, 0]] = 0.0
     single = newer[first:]  # a view: indices from 0 on, which are known not to be negative, make loops fast
-    for j in range(last):
-        rate = 1.0 / (t - past[j + 1])
-        row = differences[j][first:]
+    # two differences at a time: passes have their price
+    for j in range(0, last - 1, 2):
+        rate, rate2 = 1.0 / (past[0] - past[j + 1]), 1.0 / (past[0] - past[j + 2])
+        row, row2 = differences[j][first:], differences[j + 1][first:]
+        for i in range(single.shape[0]):
+            newest = single[i]
+            newer_slope = (newest - row[i]) * rate
+            row[i] = newest
+            single[i] = (newer_slope - row2[i]) * rate2
+            row2[i] = newer_slope
+    if last % 2 == 1:
+        rate, row = 1.0 / (past[0] - past[last]), differences[last - 1][first:]
         for i in range(single.shape[0]):
             older = row[i]
             row[i] = single[i]
@@ -91,13 +127,35 @@ def first_single(pairs):
 
 
 @routine
+def register_start(first, n):
+    """The last index up to the first from which on n components fill whole registers; else the first."""
+    start = n - (n - first + WIDTH - 1) // WIDTH * WIDTH
+    return start if start >= 0 else first
+
+
+@routine
+def controlled_end(atol, pairs):
+    """Index after the last component that has a tolerance, or is one of a pair."""
+    end = atol.shape[0]
+    while end > 0 and atol[end - 1] == math.inf:
+        end -= 1
+    for p in range(pairs.shape[0]):
+        end = max(end, pairs[p, 0] + 1, pairs[p, 1] + 1)
+    return end
+
+
+@routine
 def begin_trial(memory, t):
     """Take over the last step if it was accepted; begin anew after a jump."""
     stepping, facts = memory.stepping[0], memory.c
     if stepping.dropped != 0:
         stepping.dropped = 0
         facts[COUNT], facts[ORDER], facts[IS_STARTING] = 0, 1, 1
-        facts[FIRST], facts[TRUST] = first_single(memory.pairs), -FIRST_CHECK
+        facts[SINGLE], facts[CONTROLLED] = first_single(memory.pairs), controlled_end(memory.atol, memory.pairs)
+        facts[FIRST] = register_start(int(facts[SINGLE]), memory.y.shape[0])
+        facts[TRUST] = -FIRST_CHECK
+        facts[ORIGIN] = stepping.root_time
+        facts[IS_ROOT] = 1 if stepping.root_time > -math.inf and stepping.is_fixed == 0 else 0
         add_point(memory, t)
     elif stepping.n_steps > facts[STEPS]:
         add_point(memory, t)
@@ -106,23 +164,48 @@ def begin_trial(memory, t):
 
 
 @routine
-def put_integrals(memory, t, h, last):
-    """I_0 .. I_last, J_0 .. J_last, and prod_(j<i) (h + d_j)."""
-    past, integral, twice, product = memory.A[PAST], memory.A[INTEGRAL], memory.A[TWICE], memory.A[PRODUCT]
-    values = memory.A[VALUES]
+def put_nodes(memory, way):
+    """At Gauss's nodes: weight times dt, and the time from there to the end of the way."""
+    values, left, u = memory.A[VALUES], memory.A[LEFT], memory.A[PAST, 0]
+    is_root = memory.c[IS_ROOT] == 1
     for node in range(len(NODES)):
-        values[node] = h * WEIGHTS[node]
+        s = way * NODES[node]
+        values[node], left[node] = way * WEIGHTS[node], way - s
+        if is_root:
+            # t = origin + u^2
+            values[node] *= 2.0 * (u + s)
+            left[node] *= 2.0 * u + way + s
+
+
+@routine
+def put_integrals(memory, way, last):
+    """I_0 .. I_last, J_0 .. J_last, and prod_(j<i) (way + d_j)."""
+    past, integral, twice, product = memory.A[PAST], memory.A[INTEGRAL], memory.A[TWICE], memory.A[PRODUCT]
+    values, left = memory.A[VALUES], memory.A[LEFT]
+    put_nodes(memory, way)
     whole = 1.0
     for i in range(last + 1):
-        d, once, second = t - past[i], 0.0, 0.0
+        d, once, second = past[0] - past[i], 0.0, 0.0
         # nodes side by side: products along i, of which each waits for the one before, are made for all of them at once
         for node in range(len(NODES)):
-            s, value = h * NODES[node], values[node]
+            value = values[node]
             once += value
-            second += (h - s) * value
-            values[node] = value * (s + d)
+            second += left[node] * value
+            values[node] = value * (way * NODES[node] + d)
         integral[i], twice[i], product[i] = once, second, whole
-        whole *= h + d
+        whole *= way + d
+
+
+@kernel
+def four(values, j, k):
+    """Those from j on, zeros from k on."""
+    last = k - 1
+    return (
+        values[j],
+        values[j + 1] if j < last else 0.0,
+        values[j + 2] if j + 1 < last else 0.0,
+        values[j + 3] if j + 2 < last else 0.0,
+    )
 
 
 @kernel
@@ -135,20 +218,18 @@ def predict(memory, h, k):
         y_new[i] = y[i]
         end[i] = 0.0
         way[i] = h * y[i]
-    # two differences at a time: sums are read and written half as often
-    for j in range(0, k - 1, 2):
-        a, b, c, row = integral[j], twice[j], product[j], differences[j][first:]
-        a2, b2, c2, row2 = integral[j + 1], twice[j + 1], product[j + 1], differences[j + 1][first:]
+    # four differences at a time: sums are read and written a fourth as often
+    for j in range(0, k, 4):
+        row, row2 = differences[index(j)][first:], differences[index(min(j + 1, k - 1))][first:]
+        row3, row4 = differences[index(min(j + 2, k - 1))][first:], differences[index(min(j + 3, k - 1))][first:]
+        a, a2, a3, a4 = four(integral, j, k)
+        b, b2, b3, b4 = four(twice, j, k)
+        c, c2, c3, c4 = four(product, j, k)
         for i in range(y.shape[0]):
-            y_new[i] += a * row[i] + a2 * row2[i]
-            end[i] += c * row[i] + c2 * row2[i]
-            way[i] += b * row[i] + b2 * row2[i]
-    if k % 2 == 1:
-        a, b, c, row = integral[k - 1], twice[k - 1], product[k - 1], differences[k - 1][first:]
-        for i in range(y.shape[0]):
-            y_new[i] += a * row[i]
-            end[i] += c * row[i]
-            way[i] += b * row[i]
+            d, d2, d3, d4 = row[i], row2[i], row3[i], row4[i]
+            y_new[i] += a * d + a2 * d2 + (a3 * d3 + a4 * d4)
+            end[i] += c * d + c2 * d2 + (c3 * d3 + c4 * d4)
+            way[i] += b * d + b2 * d2 + (b3 * d3 + b4 * d4)
     for p in range(pairs.shape[0]):
         memory.y_new[pairs[p, 0]] = memory.y[pairs[p, 0]] + ways[pairs[p, 1]]
 
@@ -170,11 +251,11 @@ def correct(memory, predicted, k):
 
 
 @routine
-def error_weights(integral, t, h, k, past, has_more):
+def error_weights(integral, way, k, past, has_more):
     """What the errors of orders k - 1, k and k + 1 are of D_(k-1), D_k and D_(k+1) with the predicted derivative."""
-    own = integral[k] - (h + (t - past[k - 1])) * integral[k - 1]
-    below = integral[k - 1] - (h + (t - past[k - 2])) * integral[k - 2] if k > 1 else 0.0
-    above = integral[k + 1] - (h + (t - past[k])) * integral[k] if has_more else 0.0
+    own = integral[k] - (way + (past[0] - past[k - 1])) * integral[k - 1]
+    below = integral[k - 1] - (way + (past[0] - past[k - 2])) * integral[k - 2] if k > 1 else 0.0
+    above = integral[k + 1] - (way + (past[0] - past[k])) * integral[k] if has_more else 0.0
     return below, own, above
 
 
@@ -187,18 +268,19 @@ def put_weights(rtol, y, y_new, atol, weights):
 
 
 @kernel
-def error_norms(memory, t, h, k, has_more):
+def error_norms(memory, way, k, has_more):
     """Errors of orders k - 1, k and k + 1 over their tolerances; infinite where they cannot be known."""
     stepping, y, y_new, atol, pairs = memory.stepping[0], memory.y, memory.y_new, memory.atol, memory.pairs
     differences, past, top = memory.stages, memory.A[PAST], memory.stages[TOP]
-    reach = h + (t - past[k - 1])
-    beyond = 1.0 / (h + (t - past[k])) if has_more else 0.0
-    below, own, above = error_weights(memory.A[INTEGRAL], t, h, k, past, has_more)
-    below_q, own_q, above_q = error_weights(memory.A[TWICE], t, h, k, past, has_more)
+    reach = way + (past[0] - past[k - 1])
+    beyond = 1.0 / (way + (past[0] - past[k])) if has_more else 0.0
+    below, own, above = error_weights(memory.A[INTEGRAL], way, k, past, has_more)
+    below_q, own_q, above_q = error_weights(memory.A[TWICE], way, k, past, has_more)
     lower, norm, higher = 0.0, 0.0, 0.0
-    newest, newer, weights, first = differences[k], differences[k - 1], memory.scratch[1], int(memory.c[FIRST])
+    newest, newer, end = differences[k], differences[k - 1], int(memory.c[CONTROLLED])
+    weights = memory.scratch[1][:end]
     put_weights(stepping.rtol, y, y_new, atol, weights)
-    for m in range(first, y.shape[0]):
+    for m in range(int(memory.c[SINGLE]), end):
         j = index(m)
         weight = weights[j]
         norm = larger_or_nan(norm, abs(own * top[j]) * weight)
@@ -220,24 +302,37 @@ def step_factor(error, order):
 
 
 @routine
-def choose(memory, lower, norm, higher):
+def stretched(memory, h, way, is_good, factor):
+    """Factor between steps in t that is `factor` between those in u, or less."""
+    if memory.c[IS_ROOT] == 0:
+        return factor
+    start = memory.A[PAST, 0] + (way if is_good else 0.0)
+    if memory.c[ORDER] > TIMID:
+        # u at most doubles
+        factor = min(factor, start / way)
+    # (u + factor way)^2 - u^2
+    return factor * way * (2.0 * start + factor * way) / h
+
+
+@routine
+def choose(memory, h, way, lower, norm, higher):
     """Order and length of the next step."""
     stepping, facts = memory.stepping[0], memory.c
     k = int(facts[ORDER])
-    factor, order = step_factor(norm, k), k
-    if k > 1 and lower <= norm:
-        factor, order = step_factor(lower, k - 1), k - 1
+    order = k - 1 if k > 1 and lower <= norm else k
+    factor = step_factor(norm if order == k else lower, order)
     is_good = norm <= 1.0
     if not is_good or order < k or k >= facts[MAX_ORDER]:
         facts[IS_STARTING] = 0
     if is_good and facts[IS_STARTING] == 1:
-        factor, order = GROWTH, k + 1
+        factor, order = max(factor, GROWTH), k + 1
     elif is_good and order == k and k < facts[MAX_ORDER] and higher < math.inf:
         longer = step_factor(higher, k + 1)
         if longer > factor:
             factor, order = longer, k + 1
     facts[ORDER] = order
-    stepping.factor = min(max(factor, SHRINK), GROWTH)
+    growth = EARLY_GROWTH if facts[COUNT] <= EARLY else GROWTH
+    stepping.factor = stretched(memory, h, way, is_good, min(max(factor, SHRINK), growth))
 
 
 @kernel
@@ -292,7 +387,8 @@ def step(system, work, memory, t, h):
         k = int(min(facts[COUNT], facts[MAX_ORDER], HIGHEST_FIXED))
     has_more = facts[COUNT] > k and k < facts[MAX_ORDER]
     facts[USED] = k
-    put_integrals(memory, t, h, k + 1 if has_more else k)
+    way = way_to(memory, t, h)
+    put_integrals(memory, way, k + 1 if has_more else k)
     predict(memory, h, k)
     predicted = memory.scratch[0]
     status = call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, predicted))
@@ -304,13 +400,13 @@ def step(system, work, memory, t, h):
     correct(memory, predicted, k)
     stepping.error = 0.0
     if stepping.is_fixed == 0:
-        lower, norm, higher = error_norms(memory, t, h, k, has_more)
+        lower, norm, higher = error_norms(memory, way, k, has_more)
         allowance = 1.0 + work.dead_point[0].error_allowance
         stepping.error = norm / allowance
         if not math.isfinite(norm):
             stepping.factor = 0.0
             return NOT_FINITE
-        choose(memory, lower / allowance, norm / allowance, higher / allowance)
+        choose(memory, h, way, lower / allowance, norm / allowance, higher / allowance)
         if stepping.error > 1.0:
             return OK
     status = evaluate_again(system, work, memory, t + h)
@@ -333,7 +429,7 @@ def put_nested(terms, last):
 
 
 @routine
-def put_basis(memory, t, h, k):
+def put_basis(memory, h, k):
     """Nested coefficients of the integral of prod_(j<i) (s + d_j) over s from 0 to theta h, once and twice; i <= k."""
     past, product = memory.A[PAST], memory.A[PRODUCT]
     for j in range(k + 2):
@@ -351,15 +447,63 @@ def put_basis(memory, t, h, k):
         put_nested(terms_twice, i + 2)
         # times (theta h + d_i)
         for j in range(i + 1, 0, -1):
-            product[j] = product[j] * (t - past[i]) + h * product[j - 1]
-        product[0] *= t - past[i]
+            product[j] = product[j] * (past[0] - past[i]) + h * product[j - 1]
+        product[0] *= past[0] - past[i]
+
+
+@routine
+def put_values(memory, t, h, k):
+    """The integrals over s from 0 to every one of PLACES, in rows; columns i <= k, zeros beyond."""
+    integral, twice = memory.A[INTEGRAL], memory.A[TWICE]
+    for m in range(N_TERMS):
+        values, values_twice = memory.D[VALUE + m], memory.D[VALUE_TWICE + m]
+        put_integrals(memory, way_to(memory, t, PLACES[m] * h) if m > 0 else 0.0, k)
+        for i in range(values.shape[0]):
+            values[i], values_twice[i] = (integral[i], twice[i]) if i <= k else (0.0, 0.0)
+
+
+@routine
+def put_newton(values):
+    """From values at PLACES, in rows, to the coefficients of Newton's form at the places 0, 1, 0, 1, .."""
+    last = values.shape[0] - 1
+    for j in range(1, last + 1):
+        for m in range(last, j - 1, -1):
+            row, before, rate = values[m], values[m - 1], 1.0 / (PLACES[m] - PLACES[m - j])
+            for i in range(row.shape[0]):
+                row[i] = (row[i] - before[i]) * rate
+    # new places, the last one first, before all but 0 and 1: what is there then are those from n + 1 on, then PLACES
+    for n in range(last - 1, 1, -1):
+        for m in range(last - 1, 1, -1):
+            old = PLACES[m + n - last + 1] if m + n > last else float((m + n - 1) % 2)
+            row, after, gap = values[m], values[m + 1], n % 2 - old
+            for i in range(row.shape[0]):
+                row[i] += gap * after[i]
+
+
+@routine
+def put_root_basis(memory, t, h, k):
+    """put_basis where s is a root of time: polynomials in theta through the values at PLACES."""
+    table = memory.D
+    put_values(memory, t, h, k)
+    put_newton(table[VALUE:VALUE_TWICE])
+    put_newton(table[VALUE_TWICE:])
+    for m in range(N_TERMS):
+        # factors theta - 1 become 1 - theta
+        sign = 1.0 if m // 2 % 2 == 0 else -1.0
+        for i in range(k + 1):
+            table[BASIS + i, m] = sign * table[VALUE + m, i]
+            table[BASIS_TWICE + i, m] = sign * table[VALUE_TWICE + m, i]
 
 
 @kernel(INTERPOLANT)
 def interpolate(system, work, memory, t, h):
     """Dense output of the step just made: the polynomials that the corrector integrates."""
     r, k, pairs, first = memory.dense, int(memory.c[USED]), memory.pairs, int(memory.c[FIRST])
-    put_basis(memory, t, h, k)
+    is_root = memory.c[IS_ROOT] == 1
+    if is_root:
+        put_root_basis(memory, t, h, k)
+    else:
+        put_basis(memory, h, k)
     copy(memory.y, r[0])
     for m in range(1, r.shape[0]):
         for i in range(r.shape[1]):
@@ -369,7 +513,7 @@ def interpolate(system, work, memory, t, h):
     for j in range(k + 1):
         weights, weights_twice = memory.D[BASIS + j], memory.D[BASIS_TWICE + j]
         difference = memory.stages[TOP] if j == k else memory.stages[j]
-        for m in range(1, j + 3):
+        for m in range(1, N_TERMS if is_root else j + 3):
             for i in range(first, r.shape[1]):
                 r[m, i] += weights[m] * difference[i]
             for p in range(pairs.shape[0]):

@@ -4,6 +4,8 @@ It returns with a Status; called again it goes on exactly where it was. Steps en
 samples (controllers), events and t_end.
 """
 
+import math
+
 from pliant.kernels._jit import ADVANCE, CONTROL, SWITCH, kernel, routine
 from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
@@ -24,6 +26,7 @@ from pliant.kernels.integrators.step_control import (
 )
 from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.status import Status
+from pliant.system.work import BEGINS, ENDS
 
 # numba sees the callers as names of this module
 call_switch = SWITCH.call
@@ -52,6 +55,10 @@ def fire_events(system, work, memory):
     stepping.made_jump = 1
     stepping.was_switched = 1
     stepping.has_moved = 0
+    if work.run[0].broken_power == BEGINS:
+        stepping.root_time = stepping.t
+    elif work.run[0].broken_power == ENDS:
+        stepping.root_time = -math.inf
     for i in range(before.shape[0]):
         if before[i] != memory.y[i]:
             stepping.has_moved = 1

@@ -486,7 +486,7 @@ ADAMS = Tableau(
     alpha=0.5,
     beta=0.0,
     shrink=0.5,
-    growth=2.0,
+    growth=24.0,  # of steps that grow fourfold in the root of time, from its beginning on
     is_adaptive=True,
 )
 
