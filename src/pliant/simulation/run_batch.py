@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -24,15 +25,17 @@ from pliant.system.work import WIDTH
 
 Array = NDArray[np.float64]
 ManyProgress = Callable[[int, int], None]
-MAX_CHUNK = 64  # runs a thread takes at once
+MAX_CHUNK = 64  # runs a worker takes at once, at first
+CHUNK_SECONDS = 0.01  # then more, as long as they take less
 NOT_BEGUN = "before it began"
 PER_RUN = ("t", "q", "v", "steps", "status", "reasons", "q_at", "v_at", "results", "audits", "heard")
 LOOK_SECONDS = 0.1  # between two looks at Ctrl-C and the progress bar
 
 
-def chunk_size(n: int, workers: int, goes_in_lanes: bool) -> int:
-    """Runs that a worker takes at once: all of them some four times, and whole lanes where these are used."""
-    size = max(1, min(MAX_CHUNK, n // (4 * workers)))
+def chunk_size(n: int, workers: int, goes_in_lanes: bool, most: int = MAX_CHUNK) -> int:
+    """Runs, of n that are left, that a worker takes at once: all of them some four times, and whole lanes where these
+    are used."""
+    size = max(1, min(most, n // (4 * workers)))
     return -(-size // WIDTH) * WIDTH if goes_in_lanes else size
 
 
@@ -58,21 +61,21 @@ class RunBatch:
         self.v_at = np.full((n, n_times, v0.shape[1]), np.nan)
         self.outputs: dict[str, Array] = {}
         self.results: list[Result | None] = [None] * n if keep_results else []
-        self.audits: list[dict[str, float]] = [{} for _ in range(n)]
-        self.heard: list[tuple[str, ...]] = [()] * n
         self.n_done = 0
         self.wanted, self.is_given = (times, keep_results, is_given), is_given
         has_accuracy = any(check_options(model, **settings)["accuracy"] is not None for model in set(models))
         self._is_whole = times is not None or keep_results or has_accuracy
-        self._next, self._chunk, self._lock = 0, 1, threading.Lock()
+        # of runs that record their way
+        self.audits: list[dict[str, float]] = [{} for _ in range(n)] if self._is_whole else []
+        self.heard: list[tuple[str, ...]] = [()] * n if self._is_whole else []
+        self._next, self._goes_in_lanes, self._n_threads, self._lock = 0, False, 1, threading.Lock()
         self._stop = np.zeros(1, np.int64)  # read by the kernel, too
         self._error: BaseException | None = None
 
     def share_out(self, threads: int, progress: ManyProgress | None) -> None:
         """All runs, in threads; this one watches."""
         n, first = len(self.t), self._first_run()
-        if len(self.models) == 1 and not self._is_whole:
-            self._chunk = chunk_size(n, threads, first is not None and first.goes_in_lanes)
+        self._n_threads, self._goes_in_lanes = threads, first is not None and first.goes_in_lanes
         workers: list[threading.Thread] = []
         try:
             for k in range(min(threads, n)):
@@ -140,19 +143,30 @@ class RunBatch:
 
     def _labour(self, run: PreparedRun | None) -> None:
         """What one thread does. run: made for it, if one serves all runs."""
+        most = MAX_CHUNK
         try:
             while not self._stop[0]:
-                with self._lock:
-                    part = range(self._next, min(self._next + self._chunk, len(self.t)))
-                    self._next = part.stop
+                part, begun = self._take_part(most), time.perf_counter()
                 if not part:
                     return
                 run = self._run(part, run)
+                if time.perf_counter() - begun < CHUNK_SECONDS:
+                    most *= 2
                 with self._lock:
                     self.n_done += len(part)
         except BaseException as error:  # reported by the thread that watches
             self._error = error
             self._stop[0] = 1
+
+    def _take_part(self, most: int) -> range:
+        """The next runs that nobody has taken."""
+        with self._lock:
+            left, size = len(self.t) - self._next, 1
+            if len(self.models) == 1 and not self._is_whole:
+                size = chunk_size(left, self._n_threads, self._goes_in_lanes, most)
+            part = range(self._next, self._next + min(size, left))
+            self._next = part.stop
+        return part
 
     def _model(self, i: int) -> Model:
         return self.models[i if len(self.models) > 1 else 0]
@@ -182,17 +196,18 @@ class RunBatch:
         return run
 
     def _run_to_end(self, part: range, run: PreparedRun) -> None:
-        good = [i for i in part if self._can_start(i, run)] if run.has_phase else list(part)
+        good: Any = [i for i in part if self._can_start(i, run)] if run.has_phase else part
         if run.handle.model.calls_python or run.handle.model.loops:
             for i in good:
                 status, self.reasons[i] = run.attempt(*self._given(i), self._watch)
                 stepping = run.memory.stepping[0]
                 self.status[i], self.t[i], self.steps[i] = status_word(status), stepping.t, stepping.n_steps
                 self.q[i], self.v[i] = run.state
-        elif good:
-            ends = run.sweep(self.q0[good], self.v0[good], self._stop)
-            self.t[good], self.q[good], self.v[good], self.steps[good] = ends.t, ends.q, ends.v, ends.steps
-            self.status[good], self.reasons[good] = "done", ""
+        elif len(good):
+            rows = good if len(good) < len(part) else slice(part.start, part.stop)
+            ends = run.sweep(self.q0[rows], self.v0[rows], self._stop)
+            self.t[rows], self.q[rows], self.v[rows], self.steps[rows] = ends.t, ends.q, ends.v, ends.steps
+            self.status[rows], self.reasons[rows] = "done", ""
             for k, (word, reason) in ends.others.items():
                 self.status[good[k]], self.reasons[good[k]] = word, reason
 
@@ -221,12 +236,12 @@ class RunBatch:
             self._room(name, values.shape[1])[i, reached] = values
 
     def runs(self) -> Runs:
-        is_ok = np.isin(self.status, ("done", "stopped"))
+        status, reasons = self.status.astype(str), self.reasons.astype(str)
+        is_ok, said = (status == "done") | (status == "stopped"), dict(enumerate(self.heard))
         heard = [
             f"run {i}: {words}"
-            for i in range(len(self.t))
-            if not is_ok[i] or self.heard[i]
-            for words in (*(() if is_ok[i] else (f"{self.status[i]} {self.reasons[i]}",)), *self.heard[i])
+            for i in (range(len(status)) if said else np.flatnonzero(~is_ok).tolist())
+            for words in (*(() if is_ok[i] else (f"{status[i]} {reasons[i]}",)), *said.get(i, ()))
         ]
         names = dict.fromkeys(name for audit in self.audits for name in audit)
         audit = {name: np.array([each.get(name, np.nan) for each in self.audits]) for name in names}
@@ -238,8 +253,8 @@ class RunBatch:
             self.q,
             self.v,
             self.steps,
-            self.status.astype(str),
-            self.reasons.astype(str),
+            status,
+            reasons,
             self.settings,
             self.is_given,
             self.times,
