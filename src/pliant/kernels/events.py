@@ -14,10 +14,10 @@ from pliant.kernels.forces.springs import spring_event
 from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, place, place_at
-from pliant.system.contact_tables import Branch, ContactEvent, NormalKind
+from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
-from pliant.system.work import BEGINS, ENDS, MARGIN
+from pliant.system.work import MARGIN
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
@@ -238,13 +238,6 @@ def next_branch(law, branch, kind, direction):
     return kind - ContactEvent.KINK1 + (1 if direction > 0 else 0)
 
 
-@kernel
-def note_broken_power(work, contact, what):
-    """What happens to a force of depth^n, n not whole. Where one begins and one ends, the beginning counts."""
-    if contact.kind != NormalKind.VISCO and contact.n % 1.0 != 0.0 and work.run[0].broken_power != BEGINS:
-        work.run[0].broken_power = what
-
-
 @routine
 def switch_contact(system, work, y, k, kind, direction):
     contact = system.contacts[k]
@@ -254,10 +247,8 @@ def switch_contact(system, work, y, k, kind, direction):
         if direction < 0:
             _, u, n, _ = measure(system, work, k)
             begin_contact(system, work, k, u, n)
-            note_broken_power(work, contact, BEGINS)
         else:
             end_contact(system, work, k)
-            note_broken_power(work, contact, ENDS)
     elif kind == ContactEvent.CLAMP:
         phase.is_pushing = direction > 0
     else:
@@ -284,7 +275,6 @@ def switch(system, work, t, y, fired):
     that stretch a spring pass pi; hard limits, ends of springs that meet and stopping crossings end the run. y is
     where the event kernel was called last."""
     outcome = OK
-    work.run[0].broken_power = 0
     first = system.world[0].n_q
     for k in range(len(system.events)):
         event = system.events[k]

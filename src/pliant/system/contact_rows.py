@@ -100,7 +100,8 @@ class ContactRows:
                 event = _event("contact", k, kind, self._sticks(self.contacts[k]))
                 # a point that may be pressed at the start is on the side where it is
                 event["is_firm"] = event["is_firm"] and not (kind == ContactEvent.GAP and self.contacts[k]["rests"])
-                event["fades"] = kind == ContactEvent.GAP and self.contacts[k]["n"] % 1.0 != 0.0
+                is_power = self.contacts[k]["kind"] != NormalKind.VISCO
+                event["is_fractional"] = kind == ContactEvent.GAP and is_power and self.contacts[k]["n"] % 1.0 != 0.0
                 contents.append(event)
                 shown = {ContactEvent.GAP: f"{contact}: {point}", ContactEvent.RELEASE: f"{contact}: {point} slips"}
                 names.append(shown.get(kind, ""))

@@ -45,6 +45,7 @@ STEPPING = np.dtype(
         ("alpha", np.float64),  # exponent of this step's error in the controller
         ("beta", np.float64),  # exponent of the step before's
         ("safety", np.float64),
+        ("fading", np.float64),  # steps before a force fades in which the error estimate is not to be believed
         ("shrink", np.float64),  # least factor between steps
         ("growth", np.float64),  # largest
         # state of the run: read by Python, written by integrators/advance.py and the modules it uses
@@ -57,7 +58,7 @@ STEPPING = np.dtype(
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
         ("dropped", np.int64),  # for steppers with a past: FORGET_STEPS, FORGET_JACOBIAN; they set it back to 0
         ("has_moved", np.int64),  # 1: and so did y
-        ("root_time", np.float64),  # when a force began that grows as a broken power of time, -inf: none acts [s]
+        ("root_time", np.float64),  # when a force began that grows as a fractional power of time, -inf: none acts [s]
         ("failure", np.int64),  # status of an event function that failed
         ("boundary", np.int64),  # next row of boundaries
         ("sample", np.int64),  # next row of samples
@@ -298,7 +299,7 @@ def put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
     tableau = scheme.tableau
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
-    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "safety", "shrink", "growth"):
+    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "safety", "fading", "shrink", "growth"):
         stepping[name] = getattr(tableau, name)
     stepping.made_jump, stepping.error_old, stepping.factor = 1, MIN_ERROR_OLD, 0.0
 

@@ -305,7 +305,7 @@ EVENT = np.dtype(
         ("direction", np.int64),  # -1 falling, +1 rising, 0 both
         ("is_stop", np.int64),
         ("is_kink", np.int64),  # a kink of a friction law: its instant is not reported
-        ("fades", np.int64),  # where it rises through zero a force ends as a fractional power: no polynomial does
+        ("is_fractional", np.int64),  # a gap at whose zero a force begins, or ends, as a fractional power of it
         ("start_side", np.int64),  # where it counts as being if it begins at its zero; 0: where it is going
         ("is_firm", np.int64),  # it counts as being there whatever its value: on the wrong side it fires at once
         ("value", np.float64),

@@ -169,7 +169,6 @@ DEAD_POINT = np.dtype(
 )
 
 AT_END, ABOUT_AT_END = 1, 2  # run.is_at_end
-BEGINS, ENDS = 1, 2  # run.broken_power
 # The instant being evaluated.
 RUN = np.dtype(
     [
@@ -195,9 +194,6 @@ RUN = np.dtype(
         ("n_stick_lanes", np.int64),  # lanes in which the unknowns go through M^-1
         ("is_coupled", np.int64),  # 1: every force moves all velocities
         ("n_newton", np.int64),  # Newton's steps to the last forces; filled by contact/bounded_forces.py
-        # what the last events did to a contact whose force is a broken power of its depth: BEGINS, ENDS, 0: nothing;
-        # filled by events.py
-        ("broken_power", np.int64),
         ("is_aside", np.int64),  # 1: evaluations for dense output alone, of which the motion must not know
         (
             "max_angular_speed",

@@ -36,8 +36,8 @@ def touched(t):
 
 
 @kernel(SWITCH)
-def begin_broken_power(system, work, t, y, fired):
-    work.run[0].broken_power = BEGINS
+def begin_fractional_power(system, work, t, y, fired):
+    work.run[0].fractional_power = BEGINS
     return SWITCHED
 
 
@@ -186,25 +186,25 @@ def test_max_order_is_a_whole_number_in_its_range():
 
 
 @pytest.mark.parametrize("form", [{}, TWICE], ids=["once", "twice"])
-def test_after_a_touch_broken_powers_of_time_are_followed_exactly(form):
+def test_after_a_touch_fractional_powers_of_time_are_followed_exactly(form):
     """They are polynomials of degree 5 in its root: steps double in that, and but for first ones, of low order, of a
     share of the tolerance each, nothing is left but rounding."""
     options = {"events": heights, "directions": [-1], "rtol": 1e-11, "atol": 1e-13} | form
     run, plain = (
         drive(touch, [1.0, -1.0], 2.0, "adams", switch=switch, **options)
-        for switch in (begin_broken_power, begin_whole_power)
+        for switch in (begin_fractional_power, begin_whole_power)
     )
     n, n_plain = (each.memory.stepping[0].n_steps for each in (run, plain))
     assert n < 40 < 100 < n_plain
     np.testing.assert_allclose(run.memory.y, touched(2.0), rtol=0, atol=1e-12)
-    # dense output has powers of t only; u doubles at most in a step: it follows to 3^-16 of the broken powers
+    # dense output has powers of t only; u doubles at most in a step: it follows to 3^-16 of the fractional powers
     t = np.concatenate([np.linspace(0.0, 2.0, 400), 1.0 + 10.0 ** np.linspace(-12, 0, 400)])
     np.testing.assert_allclose(run.at(t), touched(t), rtol=0, atol=1e-12)
 
 
 def test_dense_output_in_the_root_of_time_joins_the_ends_of_steps():
     options = {"events": heights, "directions": [-1], "rtol": 1e-9, "atol": 1e-11} | TWICE
-    run = drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_broken_power, **options)
+    run = drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_fractional_power, **options)
     ends = run.terms[:, -1]
     for k in range(run.terms.shape[1] - 2, -1, -1):
         ends = run.terms[:, k] + (ends if k % 2 == 0 else 0.0)
@@ -214,7 +214,7 @@ def test_dense_output_in_the_root_of_time_joins_the_ends_of_steps():
 
 
 @pytest.mark.parametrize(("exponent", "most"), [(1.5, 20), (2.5, 20), (1.3, 30)])
-def test_contacts_of_broken_powers_begin_in_a_few_steps(exponent, most):
+def test_contacts_of_fractional_powers_begin_in_a_few_steps(exponent, most):
     """The first hundredth of a contact: polynomials in t would take 40 steps there at 1.3 and 1.5."""
     result = pliant.simulate(hitting_rod(exponent), 0.5, dense=False, integrator="adams", rtol=1e-11, atol=1e-13)
     begin, end = result.contacts.t_start[0], result.contacts.t_end[0]

@@ -5,7 +5,7 @@ corrector, of order k + 1. All is written in divided differences D_i = f[u_n, ..
     I_i = int_t^(t+h) prod_(j<i) (s + d_j) dt,   J_i = int_t^(t+h) (t + h - t') prod_(j<i) (s + d_j) dt',
     s = u - u_n,   d_j = u_n - u_(n-j)
 which Gauss's rule gives exactly. Error and order as Shampine and Gordon choose them.
-The variable u is t. After a force has begun at t_0 that grows as a broken power of t - t_0, as Hertz's does, no
+The variable u is t. After a force has begun at t_0 that grows as a fractional power of t - t_0, as Hertz's does, no
 polynomial in t follows it: then u is the root of t - t_0, in which 1.5 or 2.5 is a whole power and others do less harm.
 A coordinate whose rate is a velocity (memory.pairs) is integrated twice, as Stoermer and Cowell do:
 q_new = q + h v + sum D_i J_i with the differences of the acceleration. It is one order more accurate, and oscillations

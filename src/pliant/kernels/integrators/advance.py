@@ -26,7 +26,6 @@ from pliant.kernels.integrators.step_control import (
 )
 from pliant.system.control_tables import SAME_INSTANT
 from pliant.system.status import Status
-from pliant.system.work import BEGINS, ENDS
 
 # numba sees the callers as names of this module
 call_switch = SWITCH.call
@@ -39,6 +38,18 @@ TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT
 GROWN = int(Status.GROWN)
 
 MAX_STAGNANT_STEPS = 100  # in a row of hardly any length, or 4 times as many as there are events
+
+
+@routine
+def note_fractional_forces(stepping, table, fired):
+    """Since when a force acts that has begun as a fractional power of time. Where one begins and one ends, the
+    beginning counts."""
+    for k in range(fired.shape[0]):
+        if fired[k] > 0 and table[k].is_fractional:
+            stepping.root_time = -math.inf
+    for k in range(fired.shape[0]):
+        if fired[k] < 0 and table[k].is_fractional:
+            stepping.root_time = stepping.t
 
 
 @routine
@@ -55,10 +66,7 @@ def fire_events(system, work, memory):
     stepping.made_jump = 1
     stepping.was_switched = 1
     stepping.has_moved = 0
-    if work.run[0].broken_power == BEGINS:
-        stepping.root_time = stepping.t
-    elif work.run[0].broken_power == ENDS:
-        stepping.root_time = -math.inf
+    note_fractional_forces(stepping, system.events, memory.fired)
     for i in range(before.shape[0]):
         if before[i] != memory.y[i]:
             stepping.has_moved = 1

@@ -22,8 +22,8 @@ MAX_FALSE_ALARMS = 8  # events that were not where the dense output had them, be
 FALSE_ALARM_FACTOR = 0.25  # to the next trial step
 FALSE_ALARM_MARGIN = 16.0  # times the resolution of events
 RESOLUTION = 2.0 * ULP  # of t
-MAX_FADING_ERROR = 0.03  # estimated, of the tolerance, of a step that ends where a force fades, or hardly before; else
-APPROACH, FADING_AHEAD = 0.7, 0.2  # of it first; of it, hardly before
+MAX_FADING_ERROR = 0.03  # estimated, of the tolerance, of a step that ends where a force fades, or soon will; else
+APPROACH = 0.7  # of it first
 MAX_SHIFT = 1e-2  # of a step: less may be left to Heun's method
 MAX_CORRECTION = 1e-2  # of the tolerance: its second order; what it leaves out is that times the shift over the step
 MAX_MISFIT = 1.0  # of the tolerance: of dense output made of stages that lie where those of the unmoved step do
@@ -172,19 +172,17 @@ def shift_end(system, work, memory, made, h):
 
 
 @routine
-def is_too_rough(memory):
-    """Whether a step of an explicit method must not end where a force fades: such an end is seen by the error, but
-    hardly by its estimate (that of bs5 is 25 times too small)."""
-    stepping = memory.stepping[0]
-    return is_explicit(memory) and stepping.is_fixed == 0 and stepping.error > MAX_FADING_ERROR
+def is_too_rough(stepping):
+    """Whether a step must not end where a force fades, or soon will: the error sees that, but hardly its estimate."""
+    return stepping.fading > 0.0 and stepping.is_fixed == 0 and stepping.error > MAX_FADING_ERROR
 
 
 @routine
-def fades_ahead(table, values, side, h):
-    """Whether, at the end of a step of length h, a force is about to fade."""
+def fades_ahead(stepping, table, values, side, h):
+    """Whether, at the end of a step of length h, a force will soon fade."""
     for k in range(side.shape[1]):
         left = -values[G, k]
-        if table[k].fades == 1 and side[1, k] < 0 and 0.0 < left < FADING_AHEAD * h * values[GDOT, k]:
+        if table[k].is_fractional == 1 and side[1, k] < 0 and 0.0 < left < stepping.fading * h * values[GDOT, k]:
             return True
     return False
 
@@ -213,8 +211,8 @@ def land(system, work, memory, theta):
             status, _ = make_step(system, work, memory, h)
         if status != OK or not stepping.error <= 1.0:
             return reject(stepping, h, status)
-        is_fading = system.events[stepping.target].fades == 1 and stepping.target_direction > 0
-        if is_fading and is_too_rough(memory):
+        is_fading = system.events[stepping.target].is_fractional == 1 and stepping.target_direction > 0
+        if is_fading and is_too_rough(stepping):
             stepping.h_made, stepping.target = APPROACH * h, -1
             return OK
         made = h
@@ -270,8 +268,10 @@ def find_step(system, work, memory):
         if stepping.failure != OK:
             return stepping.failure
         if theta > 1.0:
-            if is_near and is_too_rough(memory) and fades_ahead(system.events, memory.event_values, memory.side, h):
+            if is_too_rough(stepping) and fades_ahead(stepping, system.events, memory.event_values, memory.side, h):
                 stepping.h_made = APPROACH * h
+                stepping.n_rejected += 1
+                stepping.was_rejected = 1
                 continue
             return OK
         status = land(system, work, memory, theta)

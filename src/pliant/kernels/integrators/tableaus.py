@@ -48,6 +48,7 @@ class Tableau(NamedTuple):
     growth: float
     is_adaptive: bool
     safety: float = 0.9  # of the controller
+    fading: float = 0.0  # steps before the end of a force d^1.5 in which the error estimate is not to be believed
     n_factors: int = 0  # matrices that Newton's method factors (a complex one counts twice); 0: explicit
 
 
@@ -71,6 +72,7 @@ def _tableau(
     dense_order: int = 4,
     beta: float = 0.0,
     safety: float = 0.9,
+    fading: float = 0.0,
     shrink: float = 0.2,
     growth: float = 10.0,
 ) -> Tableau:
@@ -106,6 +108,7 @@ def _tableau(
         growth=growth,
         is_adaptive=len(E) > 0,
         safety=safety,
+        fading=fading,
     )
 
 
@@ -120,7 +123,7 @@ def _implicit(name: str, order: int, dense_order: int, n_rows: int, n_terms: int
 
 # of pairs of order 5, whose steps are often rejected on robots that hit things: so a third fewer are, and an error of
 # 1e-5 takes 5 to 10 % fewer evaluations
-_PAIR = {"beta": 0.02, "safety": 0.8}
+_PAIR = {"beta": 0.02, "safety": 0.8, "fading": 0.2}
 
 # --- the classical one: fixed steps only --------------------------------------------------------------------------
 
@@ -488,6 +491,7 @@ ADAMS = Tableau(
     shrink=0.5,
     growth=24.0,  # of steps that grow fourfold in the root of time, from its beginning on
     is_adaptive=True,
+    fading=8.0,
 )
 
 TABLEAUS = {
