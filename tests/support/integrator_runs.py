@@ -86,6 +86,7 @@ def drive(
     *,
     events=heights,
     directions=(),
+    fractional=(),
     switch=go_on,
     controller=None,
     n_inputs=0,
@@ -97,9 +98,11 @@ def drive(
 ):
     """Run to the end as simulate.py does: copy full buffers away, call the controller, go on.
 
-    States are pairs of coordinate and rate, as second-order methods need them."""
+    States are pairs of coordinate and rate, as second-order methods need them. fractional: events at which a force
+    begins as a fractional power."""
     system = empty_system()._replace(events=rows(len(directions), EVENT))
     system.events.direction[:] = directions
+    system.events.is_fractional[list(fractional)] = 1
     work = new_work(system, n_inputs)
     calls = work.calls[0]
     calls.derivative = address(derivative)

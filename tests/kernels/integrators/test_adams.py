@@ -12,7 +12,6 @@ from pliant.errors import ModelError
 from pliant.kernels._jit import DERIVATIVE, SWITCH, kernel
 from pliant.kernels.integrators import adams_table, tableaus
 from pliant.system.status import Status
-from pliant.system.work import BEGINS
 from zoo import ZOO
 
 TWICE = {"unknowns": in_pairs(2)}  # coordinates are integrated twice
@@ -21,7 +20,7 @@ SWITCHED = int(Status.SWITCHED)
 
 @kernel(DERIVATIVE)
 def touch(system, work, t, y, ydot):
-    """Free until t = 1, when y[0] is zero; then a force with broken and whole powers of time."""
+    """Free until t = 1, when y[0] is zero; then a force with fractional and whole powers of time."""
     later = max(t - 1.0, 0.0)
     ydot[0] = y[1]
     ydot[1] = later**1.5 + later**2 - later**2.5
@@ -36,13 +35,7 @@ def touched(t):
 
 
 @kernel(SWITCH)
-def begin_fractional_power(system, work, t, y, fired):
-    work.run[0].fractional_power = BEGINS
-    return SWITCHED
-
-
-@kernel(SWITCH)
-def begin_whole_power(system, work, t, y, fired):
+def begin_force(system, work, t, y, fired):
     return SWITCHED
 
 
@@ -191,8 +184,8 @@ def test_after_a_touch_fractional_powers_of_time_are_followed_exactly(form):
     share of the tolerance each, nothing is left but rounding."""
     options = {"events": heights, "directions": [-1], "rtol": 1e-11, "atol": 1e-13} | form
     run, plain = (
-        drive(touch, [1.0, -1.0], 2.0, "adams", switch=switch, **options)
-        for switch in (begin_fractional_power, begin_whole_power)
+        drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_force, fractional=fractional, **options)
+        for fractional in ([0], [])
     )
     n, n_plain = (each.memory.stepping[0].n_steps for each in (run, plain))
     assert n < 40 < 100 < n_plain
@@ -204,7 +197,7 @@ def test_after_a_touch_fractional_powers_of_time_are_followed_exactly(form):
 
 def test_dense_output_in_the_root_of_time_joins_the_ends_of_steps():
     options = {"events": heights, "directions": [-1], "rtol": 1e-9, "atol": 1e-11} | TWICE
-    run = drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_fractional_power, **options)
+    run = drive(touch, [1.0, -1.0], 2.0, "adams", switch=begin_force, fractional=[0], **options)
     ends = run.terms[:, -1]
     for k in range(run.terms.shape[1] - 2, -1, -1):
         ends = run.terms[:, k] + (ends if k % 2 == 0 else 0.0)
