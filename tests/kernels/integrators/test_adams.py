@@ -259,7 +259,7 @@ def test_after_an_event_steps_grow_fourfold():
     """From the first step, of order 1, to those of high order there are six decades: ten steps, and the order rises."""
     options = {"events": heights, "rtol": 1e-11, "atol": 1e-13} | TWICE
     smooth, switched = (
-        drive(pendulum, [1.0, 0.0], 20.0, "adams", switch=begin_whole_power, directions=directions, **options)
+        drive(pendulum, [1.0, 0.0], 20.0, "adams", switch=begin_force, directions=directions, **options)
         for directions in ([], [0])
     )
     n_events = len(switched.log)
