@@ -203,6 +203,8 @@ class OperatingPoint:
         _, values, V = np.linalg.svd(A, full_matrices=True)
         rank = int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), 1e-300)))
         null = V[rank:].T
+        if not null.shape[1]:  # SciPy 1.13 finds no order of nothing
+            return np.zeros((n_v, 0)), free[:0]
         # velocities that joints keep are the last to follow, and those that have most part in the motions come first
         from scipy.linalg import qr
 
