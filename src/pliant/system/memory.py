@@ -40,7 +40,7 @@ STEPPING = np.dtype(
         ("simultaneous", np.float64),  # events closer than this, relative to max(|t|, h), fire together
         # facts of the method: filled by new_memory from its tableau
         ("n_stages", np.int64),  # without the derivative at the end
-        ("error_uses_end", np.int64),  # 1: the error estimate needs the derivative at the end
+        ("n_early", np.int64),  # error estimates that do not need the derivative at the end
         ("order", np.int64),
         ("alpha", np.float64),  # exponent of this step's error in the controller
         ("beta", np.float64),  # exponent of the step before's
@@ -299,7 +299,7 @@ def put_method(stepping: Any, scheme: Scheme) -> None:
     """The facts of a method; the next step begins without a past."""
     tableau = scheme.tableau
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
-    for name in ("n_stages", "order", "error_uses_end", "alpha", "beta", "safety", "fading", "shrink", "growth"):
+    for name in ("n_stages", "order", "n_early", "alpha", "beta", "safety", "fading", "shrink", "growth"):
         stepping[name] = getattr(tableau, name)
     stepping.made_jump, stepping.error_old, stepping.factor = 1, MIN_ERROR_OLD, 0.0
 

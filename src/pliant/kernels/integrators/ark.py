@@ -50,7 +50,7 @@ def step(system, work, memory, t, h):
             return status
     stage_point(A, 2 * s - 1, s, stages, y, h, y_new)
     if stepping.is_fixed == 0:
-        stepping.error = error_norm(memory.E, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch)
+        stepping.error = error_norm(memory.E, 0, 1, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch)
         stepping.error /= 1.0 + work.dead_point[0].error_allowance
         if not stepping.error <= 1.0:
             return OK if math.isfinite(stepping.error) else NOT_FINITE

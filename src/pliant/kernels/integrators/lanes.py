@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from pliant.kernels._jit import DERIVATIVES, kernel
-from pliant.kernels.algebra.finite import zero_or_nan
+from pliant.kernels.algebra.finite import larger_or_nan, zero_or_nan
 from pliant.kernels.algebra.lanes import WIDTH, at, larger, magnitude, store
 from pliant.kernels.integrators.runge_kutta import THIRD_ORDER_WEIGHT, combined_error, largest_eigenvalue
 from pliant.system.work import room_for_lanes
@@ -16,9 +16,10 @@ from pliant.system.work import room_for_lanes
 # numba sees the callers as names of this module
 call_derivatives = DERIVATIVES.call
 
-# rows of the room: of every lane the length of its trial step, the time of the stage, the error norm, 0 (NaN where
-# something is not finite), |f - g|^2 and |y - x|^2 of the stiffness; two components of the error
-H_AT, TIME_AT, ERROR_AT, FINITE_AT, RISE_AT, RUN_AT, FIFTH_AT, THIRD_AT, LANE_ROWS = range(9)
+# rows of the room: of every lane the length of its trial step, the time of the stage, the error norm that is known
+# before the end and that which needs it, 0 (NaN where something is not finite), |f - g|^2 and |y - x|^2 of the
+# stiffness; two components of the error
+H_AT, TIME_AT, EARLY_AT, LATE_AT, FINITE_AT, RISE_AT, RUN_AT, FIFTH_AT, THIRD_AT, LANE_ROWS = range(10)
 
 
 def new_room(memory: Any, n_derivative: int) -> Any:
@@ -70,18 +71,18 @@ def combine_estimates(room, error, other):
 
 
 @kernel
-def put_error_norm(memory, room, h, stages, y, y_new):
-    """As error_norm; NaN where anything is not finite."""
+def put_error_norm(memory, first, last, room, row, h, stages, y, y_new):
+    """As error_norm, into a row of the room; NaN where anything is not finite."""
     E, atol, rtol, n = memory.E, memory.atol, memory.stepping[0].rtol, len(y)
     norm, total = 0.0, 0.0
     for i in range(n):
-        error = magnitude(h * estimate(E, 0, stages, n, i))
-        if E.shape[0] == 2:
-            error = combine_estimates(room, error, THIRD_ORDER_WEIGHT * h * estimate(E, 1, stages, n, i))
+        error = magnitude(h * estimate(E, first, stages, n, i))
+        if last - first == 2:
+            error = combine_estimates(room, error, THIRD_ORDER_WEIGHT * h * estimate(E, first + 1, stages, n, i))
         total = total + zero_or_nan(error)
         # no error over no tolerance is not larger
         norm = larger(error / (atol[i] + rtol * larger(magnitude(at(y, i)), magnitude(at(y_new, i)))), norm)
-    store(room, ERROR_AT, norm + total)
+    store(room, row, norm + total)
 
 
 @kernel
@@ -115,7 +116,11 @@ def try_steps(derivatives, system, work, memory, runs, room):
             room[TIME_AT, s] = runs[s].t + memory.c[i] * room[H_AT, s]
         stage = stages[n_y * i : n_y * (i + 1)]
         call_derivatives(derivatives, (system, work, room[TIME_AT], x, stage, scratch))
-    put_error_norm(memory, room, h, stages, y, y_new)
+    n_early, n_estimates = stepping.n_early, memory.E.shape[0]
+    if n_early > 0:
+        put_error_norm(memory, 0, n_early, room, EARLY_AT, h, stages, y, y_new)
+    if n_early < n_estimates:
+        put_error_norm(memory, n_early, n_estimates, room, LATE_AT, h, stages, y, y_new)
     if stepping.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
         put_steepness(memory, room, end, stages, y_new, point)
     total = 0.0
@@ -131,10 +136,12 @@ def put_found(memory, room, s, stepping):
     n_all, n_y = memory.stages.shape[0], len(memory.y)
     end = stepping.n_stages
     scratch = states_of(room, n_all, n_y)[4]
-    stepping.error = room[ERROR_AT, s]
-    is_good = stepping.error <= 1.0
+    stepping.error = room[EARLY_AT, s] if stepping.n_early > 0 else 0.0
     # a step to be rejected is not worth the last evaluation, where the error is known before
-    stepping.n_evaluations += end if is_good else end - 1 + stepping.error_uses_end
+    is_good = stepping.error <= 1.0
+    stepping.n_evaluations += end if is_good else end - 1
+    if is_good and stepping.n_early < memory.E.shape[0]:
+        stepping.error = larger_or_nan(stepping.error, room[LATE_AT, s])
     if stepping.watches > 0 and end > 1 and memory.c[end - 1] == 1.0:
         stepping.stiffness = room[H_AT, s] * largest_eigenvalue(room[RISE_AT, s], room[RUN_AT, s])
     return math.isfinite(stepping.error) and room[FINITE_AT, s] == 0.0 and scratch[0, s] < 0.0

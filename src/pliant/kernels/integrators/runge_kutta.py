@@ -62,11 +62,12 @@ def combined_error(error, other):
 
 
 @kernel
-def error_norm(E, stages, y, y_new, atol, rtol, h, scratch):
-    """Largest component of the error estimate over its tolerance, II.4; two are combined as in DOP853."""
-    n_estimates, n_all = E.shape
+def error_norm(E, first, last, stages, y, y_new, atol, rtol, h, scratch):
+    """Largest component of an error estimate over its tolerance, II.4: rows first .. last - 1 of E, where two are
+    combined as in DOP853."""
+    n_estimates = last - first
     for j in range(n_estimates):
-        weighted_sum(E, j, stages, n_all, scratch[1 + j])
+        weighted_sum(E, first + j, stages, E.shape[1], scratch[1 + j])
     norm = 0.0
     for i in range(y.shape[0]):
         error = abs(h * scratch[1, i])
@@ -134,11 +135,14 @@ def step(system, work, memory, t, h):
     stepping.error = 0.0
     for i in range(1, end + 2):
         # the error as soon as it can be known: a step to be rejected is not worth the last evaluation
-        if stepping.is_fixed == 0 and i == end + stepping.error_uses_end:
+        first, last = (0, stepping.n_early) if i == end else (stepping.n_early, memory.E.shape[0])
+        if stepping.is_fixed == 0 and i >= end and first < last:
             if i == end:
                 stage_point(A, stages, y, end, h, y_new)
-            stepping.error = error_norm(memory.E, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch)
-            stepping.error /= 1.0 + work.dead_point[0].error_allowance
+            error = error_norm(
+                memory.E, first, last, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch
+            )
+            stepping.error = larger_or_nan(stepping.error, error / (1.0 + work.dead_point[0].error_allowance))
             if not stepping.error <= 1.0:
                 return OK if math.isfinite(stepping.error) else NOT_FINITE
         if i > end:

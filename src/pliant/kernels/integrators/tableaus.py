@@ -38,10 +38,10 @@ class Tableau(NamedTuple):
     n_stages: int
     A: Array  # (n_all, n_all)
     c: Array  # (n_all)
-    E: Array  # error weights: none, one row, or two (8(5,3): fifth and third order estimate)
+    E: Array  # error weights, a row per estimate; those that need the derivative at the end come last
     D: Array  # weights of the dense terms r4, r5, ..; no rows: quartic by bootstrapping
     n_terms: int  # of the dense output
-    error_uses_end: bool
+    n_early: int  # estimates known before the end; two of them are combined (8(5,3): fifth and third order)
     alpha: float  # PI controller: factor = safety error^-alpha error_old^beta
     beta: float
     shrink: float  # least and largest factor between steps
@@ -79,12 +79,13 @@ def _tableau(
     """Fill the arrays and check what must hold for any method."""
     n_all = len(c)
     a, nodes, e, d = _matrix(A, n_all), np.array(c, np.float64), _matrix(E, n_all), _matrix(D, n_all)
-    largest = 1.0 + np.abs(a).max()
+    largest, late = 1.0 + np.abs(a).max(), e[:, n_stages] != 0.0
     checks = {
         "explicit": not np.triu(a).any(),
         "row sums are the nodes": np.allclose(a.sum(axis=1), nodes, rtol=0.0, atol=1e-14 * largest),
         "weights sum to one": abs(a[n_stages].sum() - 1.0) < 1e-14 * largest and nodes[n_stages] == 1.0,
         "error weights sum to zero": np.allclose(e.sum(axis=1), 0.0, atol=1e-14 * largest),
+        "estimates that need the end come last": list(late) == sorted(late),
         # a constant derivative is met by r0 and r1 alone
         "dense weights sum to zero": np.allclose(d.sum(axis=1), 0.0, atol=1e-14 * (1.0 + np.abs(d).max(initial=0.0))),
     }
@@ -101,7 +102,7 @@ def _tableau(
         E=e,
         D=d,
         n_terms=4 + len(D) if D else 5,
-        error_uses_end=bool(e[:, n_stages].any()),
+        n_early=int(np.sum(~late)),
         alpha=1.0 / order - 0.75 * beta,  # Hairer and Wanner, IV.2
         beta=beta,
         shrink=shrink,
@@ -114,7 +115,7 @@ def _tableau(
 
 def _implicit(name: str, order: int, dense_order: int, n_rows: int, n_terms: int, **more: Any) -> Tableau:
     """A method whose coefficients are in its own file; n_rows: of memory.stages that it uses."""
-    facts = {"error_uses_end": False, "alpha": 0.25, "beta": 0.0, "shrink": 0.1, "growth": 8.0} | more
+    facts = {"n_early": 0, "alpha": 0.25, "beta": 0.0, "shrink": 0.1, "growth": 8.0} | more
     none = np.zeros((0, n_rows))
     return Tableau(
         name, order, dense_order, 0, np.zeros((n_rows, n_rows)), np.zeros(n_rows), none, none, n_terms, **facts
@@ -188,9 +189,12 @@ DOPRI5 = _tableau(
 # --- Bogacki and Shampine 5(4) --------------------------------------------------------------------------------------
 
 _BS5_WEIGHTS = (587 / 8064, 0.0, 4440339 / 15491840, 24353 / 124800, 387 / 44800, 2152 / 5985, 7267 / 94080, 0.0)
-# of their two fourth-order solutions the one known before the last stage, less this; the other hardly sees where a
-# force d^1.5 ends: the error of a step that ends there is 116 times that estimate, and 25 times this one
-_BS5_ERROR = {0: -3 / 1280, 2: 6561 / 632320, 3: -343 / 20800, 4: 243 / 12800, 5: -1 / 95}
+# their two fourth-order solutions, less this. The first is known before the last two stages: it does not see a force
+# that jumps late in the step. The second hardly sees where a force d^1.5 ends: the error of a step that ends there is
+# 116 times that estimate, and 25 times the first
+_BS5_FIRST = {0: -3 / 1280, 2: 6561 / 632320, 3: -343 / 20800, 4: 243 / 12800, 5: -1 / 95}
+_BS5_FOURTH = (2479 / 34992, 0, 123 / 416, 612941 / 3411720, 43 / 1440, 2272 / 6561, 79937 / 1113912, 3293 / 556956)
+_BS5_SECOND = {j: fourth - w for j, (fourth, w) in enumerate(zip(_BS5_FOURTH, _BS5_WEIGHTS, strict=True)) if j != 1}
 
 BS5 = _tableau(
     "bs5",
@@ -214,7 +218,7 @@ BS5 = _tableau(
         dict(enumerate(_BS5_WEIGHTS)),
     ],
     [0, 1 / 6, 2 / 9, 3 / 7, 2 / 3, 3 / 4, 1, 1],
-    [_BS5_ERROR],
+    [_BS5_FIRST, _BS5_SECOND],
     **_PAIR,
 )
 
@@ -464,7 +468,7 @@ def _additive(
         E=weights - embedded,
         D=d,
         n_terms=4 + len(D),
-        error_uses_end=False,
+        n_early=1,
         alpha=1.0 / order,
         beta=0.0,
         shrink=0.2,
@@ -485,7 +489,7 @@ ADAMS = Tableau(
     n_stages=0,
     **adams_table.tables(adams_table.HIGHEST),
     n_terms=adams_table.N_TERMS,
-    error_uses_end=False,
+    n_early=0,
     alpha=0.5,
     beta=0.0,
     shrink=0.5,
