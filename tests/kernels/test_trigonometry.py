@@ -14,7 +14,7 @@ from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.trigonometry import LARGEST, cos_sin
 
 RNG = np.random.default_rng(17)
-QUARTERS = RNG.integers(-650_000, 650_000, 500) * (math.pi / 2)
+QUARTERS = RNG.integers(-83_000, 83_000, 500) * (math.pi / 2)
 ANGLES = {
     "within a quarter": RNG.uniform(-0.8, 0.8, 1000),
     "a few turns": RNG.uniform(-10.0, 10.0, 1000),

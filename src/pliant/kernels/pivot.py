@@ -6,5 +6,6 @@ from pliant.kernels._jit import kernel
 @kernel
 def invert_pivot(dof, pivot):
     """(is_ok, 1 / pivot). A prescribed velocity is no unknown: it needs no inertia, and 0 eliminates nothing."""
-    inverse = 1.0 / pivot if pivot > 0.0 and not dof.is_prescribed else 0.0
-    return pivot > 0.0 or dof.is_prescribed != 0, inverse
+    if dof.is_prescribed:
+        return True, 0.0
+    return pivot > 0.0, 1.0 / pivot

@@ -120,13 +120,13 @@ class PreparedRun:
     def _attempt(self, q0: Array | None, v0: Array | None, progress: Progress | None) -> tuple[Status, str]:
         self._run.begin(q0, v0)
         run, reason = self._run.run, ""
-        status = Status(run.enter()) if self._is_alone else Status.PAUSE
+        status = run.enter() if self._is_alone else Status.PAUSE
         while status == Status.REVIEW:
             status = run.review()
-            status = Status(run.enter()) if status == Status.PAUSE else status
+            status = run.enter() if status == Status.PAUSE else status
         if status == Status.DONE:
-            return status, reason
-        recorded = Recorded()
+            return Status.DONE, reason
+        status, recorded = Status(status), Recorded()
         if status in (Status.PAUSE, Status.BUFFER_FULL):
             recorded, status, reason = advance_to_end(self._run.run, progress, status)
         recorded.take(self.memory)

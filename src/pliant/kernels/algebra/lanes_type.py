@@ -106,7 +106,8 @@ def at(typing_context: Any, table: Any, k: Any) -> Any:
     def number(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         return context.get_function(operator.getitem, sig)(builder, values)
 
-    return (REAL(table, types.int64), number) if table.ndim == 1 else (EXACT(table, types.int64), _load)
+    # unsigned: a number that is not looked at for counting from the end
+    return (REAL(table, types.uintp), number) if table.ndim == 1 else (EXACT(table, types.int64), _load)
 
 
 @intrinsic

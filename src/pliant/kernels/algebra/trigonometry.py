@@ -7,7 +7,7 @@ Reference: Cody and Waite, Software Manual for the Elementary Functions, chapter
 from pliant.kernels._jit import kernel
 from pliant.kernels.algebra.lanes import cos_sin_of_each, fused, is_smaller, turn_quarters, where_smaller
 
-LARGEST = 2.0**20  # [rad] that the reduction serves; beyond, libm
+LARGEST = 2.0**17  # [rad] that the reduction serves; beyond, libm
 QUARTERS = 0.6366197723675814  # 2 / pi
 ROUNDER = 1.5 * 2.0**52  # added to a number: its last bits are the nearest integer
 # pi / 2 in three parts; integers below 2^20 times one of the first two are exact
@@ -33,12 +33,10 @@ def cos_sin(angle):
     """Of a float, or of lanes."""
     rounded = fused(angle, QUARTERS, ROUNDER)
     k = ROUNDER - rounded
-    # angle + k pi / 2 = r + rest; what t and the difference of t and u lose is zero
+    # angle + k pi / 2 = r + rest, in which sine and cosine are linear; what t and t - r lose is zero
     t = fused(k, HALF_PI_1, angle)
-    u = fused(k, HALF_PI_2, t)
-    lost = fused(k, HALF_PI_3, fused(k, HALF_PI_2, t - u))
-    r = u + lost
-    rest = (u - r) + lost
+    r = fused(k, HALF_PI_2, t)
+    rest = fused(k, HALF_PI_3, fused(k, HALF_PI_2, t - r))
     z = r * r
     z2, half = z * z, 0.5 * z
     one = 1.0 - half

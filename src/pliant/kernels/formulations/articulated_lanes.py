@@ -15,7 +15,7 @@ from pliant.kernels.formulations.articulated_planar import (
     eliminate,
     pivot_of,
     remaining_force,
-    rotate_and_shift,
+    shift_and_rotate,
     solve_velocity,
     with_bias,
 )
@@ -182,7 +182,7 @@ def sweep_inward(system, work, room, joints, tau, worst):
         if body.parent >= 0:
             parent = BODY_ROWS * body.parent
             c, s = at2(room, first + R_AT)
-            shifted = rotate_and_shift(c, s, at2(room, first + O_AT), I, p)
+            shifted = shift_and_rotate(c, s, at2(room, first + O_AT), I, p)
             if body.is_last_child:
                 I, p = body_inertia(bodies[body.parent], at(room, parent + V_AT + 2), NO_WRENCH)
             else:

@@ -2,9 +2,13 @@
 
 I = (A, b; b^T, C): A symmetric 2x2 as (xx, xy, yy), b the coupling of translation and rotation, C about the origin;
 p = (px, py, n). In the scratch row they are the entries of the spatial blocks that do not vanish.
+Every body waits for the one before it: what takes time is not how many operations there are, but how many follow one
+another. So products and sums are fused, and what is known early is summed first.
 Numbers in brackets: docs/equations.md, section Articulated bodies."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.lanes import fused
+from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.flexible.planar import accelerate_sections
 from pliant.kernels.formulations.articulated_contacts import put_contact_masses
 from pliant.kernels.formulations.articulated_joints import eliminate_rotor
@@ -14,7 +18,7 @@ from pliant.kernels.formulations.articulated_planar_modes import (
     put_flexible_inertia,
     solve_modes,
 )
-from pliant.kernels.kinematics.planar import add_along, parent_acceleration, planar_column, rotate
+from pliant.kernels.kinematics.planar import add_along, parent_acceleration, planar_column, rotate, rotate_back
 from pliant.kernels.pivot import invert_pivot
 from pliant.system.tables import JointKind
 
@@ -26,7 +30,8 @@ def times(I, s):
     """I s"""
     xx, xy, yy, bx, by, C = I
     sx, sy, sw = s
-    return xx * sx + xy * sy + bx * sw, xy * sx + yy * sy + by * sw, bx * sx + by * sy + C * sw
+    Ix, Iy = fused(xx, sx, fused(xy, sy, bx * sw)), fused(xy, sx, fused(yy, sy, by * sw))
+    return Ix, Iy, fused(bx, sx, fused(by, sy, C * sw))
 
 
 @kernel
@@ -34,27 +39,29 @@ def body_inertia(body, w, f):
     """(A1): I and p of a body alone that rotates with w; f: the wrench on it."""
     m, cx, cy, w2 = body.mass, body.c[0], body.c[1], w * w
     I = (m, 0.0, m, -cy, cx, body.J[5])
-    return I, (-w2 * cx - f[0], -w2 * cy - f[1], -f[2])
+    return I, (fused(-w2, cx, -f[0]), fused(-w2, cy, -f[1]), -f[2])
 
 
 @kernel
 def with_bias(I, p, z):
     """(A3): p + I z"""
-    Iz = times(I, z)
-    return p[0] + Iz[0], p[1] + Iz[1], p[2] + Iz[2]
+    xx, xy, yy, bx, by, C = I
+    zx, zy, zw = z
+    px, py = fused(xx, zx, fused(xy, zy, fused(bx, zw, p[0]))), fused(xy, zx, fused(yy, zy, fused(by, zw, p[1])))
+    return px, py, fused(bx, zx, fused(by, zy, fused(C, zw, p[2])))
 
 
 @kernel
 def pivot_of(I, s, armature):
     """(A4): U = I s, and s^T U + armature."""
     U = times(I, s)
-    return U, s[0] * U[0] + s[1] * U[1] + s[2] * U[2] + armature
+    return U, fused(s[0], U[0], fused(s[1], U[1], fused(s[2], U[2], armature)))
 
 
 @kernel
 def remaining_force(s, p, tau):
     """(A4): tau - s^T p"""
-    return tau - s[0] * p[0] - s[1] * p[1] - s[2] * p[2]
+    return fused(-s[0], p[0], fused(-s[1], p[1], fused(-s[2], p[2], tau)))
 
 
 @kernel
@@ -63,37 +70,42 @@ def eliminate(I, p, U, d, t):
     Ux, Uy, Uw = U
     Ex, Ey, Ew, t = d * Ux, d * Uy, d * Uw, d * t
     xx, xy, yy, bx, by, C = I
-    I = (xx - Ex * Ux, xy - Ex * Uy, yy - Ey * Uy, bx - Ex * Uw, by - Ey * Uw, C - Ew * Uw)
-    return I, (p[0] + t * Ux, p[1] + t * Uy, p[2] + t * Uw)
+    xx, xy, yy = fused(-Ex, Ux, xx), fused(-Ex, Uy, xy), fused(-Ey, Uy, yy)
+    I = (xx, xy, yy, fused(-Ex, Uw, bx), fused(-Ey, Uw, by), fused(-Ew, Uw, C))
+    return I, (fused(t, Ux, p[0]), fused(t, Uy, p[1]), fused(t, Uw, p[2]))
 
 
 @kernel
-def rotate_and_shift(c, s, o, I, p):
-    """(A7): into parent axes, then to the parent's origin: k = e_z x o, b' = b + A k, C' = C + 2 k.b + k.A k."""
+def shift_and_rotate(c, s, o, I, p):
+    """(A7): to the parent's origin: k = e_z x o in axes of the child, b' = b + A k, C' = C + k.b + k.b'; then into axes
+    of the parent. C', for which the parent's pivot waits, waits for no rotation."""
     xx, xy, yy, bx, by, C = I
+    px, py, n = p
+    ox, oy = rotate_back(c, s, o[0], o[1])
+    C, n = fused(-oy, bx, fused(ox, by, C)), fused(-oy, px, fused(ox, py, n))
+    bx, by = fused(-oy, xx, fused(ox, xy, bx)), fused(-oy, xy, fused(ox, yy, by))
+    C = fused(-oy, bx, fused(ox, by, C))
     cc, cs, ss = c * c, c * s, s * s
-    mixed = 2.0 * cs * xy
-    xx, yy, xy = cc * xx - mixed + ss * yy, ss * xx + mixed + cc * yy, cs * (xx - yy) + (cc - ss) * xy
+    mixed = (cs + cs) * xy
+    xy = fused(cs, xx - yy, (cc - ss) * xy)
+    xx, yy = fused(cc, xx, fused(ss, yy, -mixed)), fused(ss, xx, fused(cc, yy, mixed))
     bx, by = rotate(c, s, bx, by)
-    px, py = rotate(c, s, p[0], p[1])
-    ox, oy = o
-    Akx, Aky = xy * ox - xx * oy, yy * ox - xy * oy
-    C = C + (ox * (2.0 * by + Aky) - oy * (2.0 * bx + Akx))
-    return (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, p[2] + ox * py - oy * px)
+    px, py = rotate(c, s, px, py)
+    return (xx, xy, yy, bx, by, C), (px, py, n)
 
 
 @kernel
-def add_inertia(I, p, shifted):
-    """(A7): of the parent and of what rotate_and_shift says of its child."""
-    (xx, xy, yy, bx, by, C), (Akx, Aky), (px, py, n) = shifted
-    I = (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx + Akx, I[4] + by + Aky, I[5] + C)
-    return I, (p[0] + px, p[1] + py, p[2] + n)
+def add_inertia(I, p, other):
+    """(A7): of the parent and of what shift_and_rotate says of its child."""
+    (xx, xy, yy, bx, by, C), (px, py, n) = other
+    return (I[0] + xx, I[1] + xy, I[2] + yy, I[3] + bx, I[4] + by, I[5] + C), (p[0] + px, p[1] + py, p[2] + n)
 
 
 @kernel
 def solve_velocity(d, t, U, a):
     """(A9): acceleration along one velocity."""
-    return d * (t - U[0] * a[0] - U[1] * a[1] - U[2] * a[2])
+    # on the way out the angular acceleration is known first
+    return d * fused(-U[1], a[1], fused(-U[0], a[0], fused(-U[2], a[2], t)))
 
 
 # --- all bodies -----------------------------------------------------------------------------------------------------
@@ -123,10 +135,10 @@ def put_articulated_inertia(scratch, I, p):
 def eliminate_hinge(work, body, scratch, I, p):
     """(A4, A5): the velocity of a hinge, along whose column (0, 0, +-1) nothing need be multiplied out. Every velocity
     waits for the one before it, so that each step spared counts; results have the same bits."""
-    dof, sense = work.dofs[body.v], body.axis[2]
+    dof, sense = work.dofs[index(body.v)], body.axis[2]
     _, _, _, bx, by, C = I
     is_ok, d = invert_pivot(dof, C + dof.armature)
-    U, t = (sense * bx, sense * by, sense * C), dof.tau - sense * p[2]
+    U, t = (sense * bx, sense * by, sense * C), fused(-sense, p[2], dof.tau)
     scratch.Uv[0], scratch.Uv[1], scratch.Uw[2] = U
     scratch.inverse_pivot[0], scratch.t[0] = d, t
     I, p = eliminate(I, p, U, d, t)
@@ -149,7 +161,7 @@ def eliminate_velocity(work, body, x, scratch, k, I, p):
 @kernel
 def add_to_parent(body, x, parent, y, I, p):
     """(A7): to the parent, whose rows are parent and y. The child that is met first adds to its own inertia."""
-    shifted = rotate_and_shift(x.R[0], x.R[3], (x.o[0], x.o[1]), I, p)
+    shifted = shift_and_rotate(x.R[0], x.R[3], (x.o[0], x.o[1]), I, p)
     I, p = body_inertia(parent, y.w[2], wrench(y)) if body.is_last_child else articulated_inertia(y.articulated)
     I, p = add_inertia(I, p, shifted)
     put_articulated_inertia(y.articulated, I, p)
@@ -158,10 +170,10 @@ def add_to_parent(body, x, parent, y, I, p):
 @kernel
 def add_to_section(system, work, body, x, I, p):
     """(A7): to the modes of a flexible parent, at the section that carries the joint, and to its frame."""
-    (xx, xy, yy, bx, by, C), (Akx, Aky), p = rotate_and_shift(x.R[0], x.R[3], (x.o_E[0], x.o_E[1]), I, p)
-    I, section = (xx, xy, yy, bx + Akx, by + Aky, C), work.points[body.point]
+    I, p = shift_and_rotate(x.R[0], x.R[3], (x.o_E[0], x.o_E[1]), I, p)
     add_to_modes(system, work, body.point, I, p)
-    shifted = rotate_and_shift(1.0, 0.0, (section.s[0], section.s[1]), I, p)
+    section = work.points[body.point]
+    shifted = shift_and_rotate(1.0, 0.0, (section.s[0], section.s[1]), I, p)
     scratch = work.bodies[body.parent].articulated
     I, p = articulated_inertia(scratch)
     I, p = add_inertia(I, p, shifted)
@@ -234,6 +246,26 @@ def sweep_inward(system, work, is_flexible):
 
 
 @kernel
+def solve_hinge(body, scratch, a, vdot):
+    """(A9), along a hinge, as eliminate_hinge."""
+    U = (scratch.Uv[0], scratch.Uv[1], scratch.Uw[2])
+    u = solve_velocity(scratch.inverse_pivot[0], scratch.t[0], U, a)
+    vdot[index(body.v)] = u
+    return a[0], a[1], fused(u, body.axis[2], a[2])
+
+
+@kernel
+def solve_velocities(body, x, scratch, a, vdot):
+    """(A9), those of any joint."""
+    for k in range(body.n_v - 1, -1, -1):
+        U = (scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2])
+        u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], U, a)
+        vdot[body.v + k] = u
+        a = add_along(a, u, planar_column(body, x, k))
+    return a
+
+
+@kernel
 def sweep_outward(system, work, vdot, is_flexible):
     g = system.world[0].gravity
     bodies, moving = system.bodies, work.bodies
@@ -241,11 +273,10 @@ def sweep_outward(system, work, vdot, is_flexible):
         body, x = bodies[i], moving[i]
         scratch = x.articulated
         a = parent_acceleration(work, body, x, g, is_flexible)
-        for k in range(body.n_v - 1, -1, -1):
-            U = (scratch.Uv[3 * k], scratch.Uv[3 * k + 1], scratch.Uw[3 * k + 2])
-            u = solve_velocity(scratch.inverse_pivot[k], scratch.t[k], U, a)
-            vdot[body.v + k] = u
-            a = add_along(a, u, planar_column(body, x, k))
+        if body.kind == JointKind.REVOLUTE:
+            a = solve_hinge(body, scratch, a, vdot)
+        else:
+            a = solve_velocities(body, x, scratch, a, vdot)
         if body.is_prescribed:
             dx, dy, dw = prescribed_acceleration(work, body, x)
             a = (a[0] + dx, a[1] + dy, a[2] + dw)

@@ -4,7 +4,7 @@ new_work has put the constant entries (zeros, the z row and column of R, the z o
 Numbers in brackets: docs/equations.md."""
 
 from pliant.kernels._jit import kernel
-from pliant.kernels.algebra.lanes import at
+from pliant.kernels.algebra.lanes import at, fused
 from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.flexible.body import update_modal_state
 from pliant.kernels.flexible.planar import accelerate_sections, move_sections
@@ -17,19 +17,19 @@ from pliant.system.tables import JointKind
 @kernel
 def rotate(c, s, x, y):
     """R (x, y)"""
-    return c * x - s * y, s * x + c * y
+    return fused(c, x, -(s * y)), fused(s, x, c * y)
 
 
 @kernel
 def rotate_back(c, s, x, y):
     """R^T (x, y)"""
-    return c * x + s * y, c * y - s * x
+    return fused(c, x, s * y), fused(c, y, -(s * x))
 
 
 @kernel
 def shift_rotated(px, py, c, s, x, y):
     """p + R (x, y)"""
-    return px + c * x - s * y, py + s * x + c * y
+    return fused(-s, y, fused(c, x, px)), fused(c, y, fused(s, x, py))
 
 
 @kernel
@@ -63,21 +63,22 @@ def carry_planar(o, u, of_parent):
     """Velocity of a body that its parent carries, (vx, vy, w), and (K3), both in axes of the parent."""
     (px, py), (ux, uy, wJ), (vx, vy, w) = o, u, of_parent
     # (K3) in parent axes: w x (w x o) + 2 w x v_J; w_J x v_J cancels against S' u
-    zx, zy = -w * w * px - 2.0 * w * uy, -w * w * py + 2.0 * w * ux
-    return (ux + vx - w * py, uy + vy + w * px, wJ + w), (zx, zy)
+    w2 = w * w
+    zx, zy = fused(-w2, px, -2.0 * w * uy), fused(-w2, py, 2.0 * w * ux)
+    return (fused(-w, py, ux + vx), fused(w, px, uy + vy), wJ + w), (zx, zy)
 
 
 @kernel
 def shift_acceleration(o, a):
     """Acceleration (ax, ay, al) at o of what accelerates with a at its origin, without the part of its speed."""
     ax, ay, al = a
-    return ax - al * o[1], ay + al * o[0], al
+    return fused(-al, o[1], ax), fused(al, o[0], ay), al
 
 
 @kernel
 def add_along(a, u, column):
     """a + u s"""
-    return a[0] + u * column[0], a[1] + u * column[1], a[2] + u * column[2]
+    return fused(u, column[0], a[0]), fused(u, column[1], a[1]), fused(u, column[2], a[2])
 
 
 # --- all bodies -----------------------------------------------------------------------------------------------------
