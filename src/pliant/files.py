@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import platform
 import re
@@ -92,6 +93,15 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_content(path: Path, content: io.BytesIO) -> None:
+    """Write what was made in memory, whole or not at all.
+
+    Its view is released whatever happens: left to the traceback of a full disk it ends Python 3.12.1 in its garbage
+    collector (python/cpython#111049)."""
+    with whole_file(path) as temporary, open(temporary, "wb") as file, content.getbuffer() as view:
+        file.write(view)
 
 
 def check_writable(path: Path, option: str = "--out") -> None:

@@ -1,6 +1,7 @@
 """Full disks, devices, protected files, and what killed runs leave: one sentence, and what was there is kept."""
 
 import contextlib
+import io
 import json
 import os
 import resource
@@ -14,7 +15,7 @@ import pliant
 from command_line import pliant_command
 from pliant import ModelError, SimulationError, files
 from pliant.command.job import prepare_job, run_job
-from pliant.files import whole_file, whole_set, write_whole
+from pliant.files import whole_file, whole_set, write_content, write_whole
 from pliant.io.result_file import save_summary
 from pliant.io.toml import save_model
 from pliant.view.page import report
@@ -63,6 +64,15 @@ def test_every_writer_on_a_full_disk_says_one_sentence_and_keeps_the_old_file(na
     assert "\n" not in str(caught.value)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == [name]
+
+
+def test_an_error_of_a_full_disk_holds_no_view_of_what_was_to_be_written(tmp_path):
+    """Python 3.12.1 dies when it collects one (python/cpython#111049); one that is held forbids to resize."""
+    content = io.BytesIO(bytes(1000))
+    with full_disk(), pytest.raises(SimulationError) as caught:
+        write_content(tmp_path / "file", content)
+    assert caught.tb
+    content.truncate(0)
 
 
 @pytest.mark.parametrize("script", ["exit 3", "cat > /dev/null; echo no luck >&2; exit 3", "kill -9 $$"])

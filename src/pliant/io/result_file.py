@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.files import whole_file, write_whole
+from pliant.files import write_content, write_whole
 from pliant.io.checked_arrays import array_sum, put_array, taken_array
 from pliant.io.controller_file import label_of
 from pliant.io.labelled import variables
@@ -80,8 +80,7 @@ def save_result(result: Recording, path: Path) -> None:
         file.attrs["model"] = result.model.name
         file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
         file.attrs["checksum"] = _checksum(sums, facts)
-    with whole_file(path) as temporary:
-        temporary.write_bytes(content.getbuffer())
+    write_content(path, content)
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.files import make_folder, whole_file, write_whole
+from pliant.files import make_folder, write_content, write_whole
 from pliant.io.checked_arrays import array_sum, put_array, taken_array
 from pliant.model.messages import listed
 from pliant.study.chunk import Chunk, joined
@@ -158,8 +158,7 @@ class Store:
                         file.variables[name].attrs[key] = text
             file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
             file.attrs["checksum"] = _checksum({name: np.ascontiguousarray(row[1]) for name, row in arrays.items()})
-        with whole_file(path) as temporary:
-            temporary.write_bytes(content.getbuffer())
+        write_content(path, content)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
