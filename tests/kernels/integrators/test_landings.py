@@ -107,7 +107,7 @@ def test_a_ball_leaves_a_hertzian_floor_as_fast_as_it_came_within_few_tolerances
 @pytest.mark.parametrize("integrator", STAGES)
 def test_energy_closes_to_some_tolerances_where_sliding_ends_within_a_contact(integrator):
     """However steps fall on the kinks of friction: where the ball begins to roll, stages late in a trial step see
-    friction the wrong way round. An estimate that leaves these stages out lost 1e4 to 1e6 tolerances for half of them."""
+    friction the wrong way round. An estimate that leaves these stages out lost 1e4 to 1e6 tolerances."""
     model = pliant.load("bouncing-ball")
     for rtol in 10.0 ** np.linspace(-12.5, -6.0, 27):
         result = pliant.simulate(model, 0.5, integrator=integrator, rtol=rtol, atol=rtol / 100, dense=False)

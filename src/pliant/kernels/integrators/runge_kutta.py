@@ -139,9 +139,7 @@ def step(system, work, memory, t, h):
         if stepping.is_fixed == 0 and i >= end and first < last:
             if i == end:
                 stage_point(A, stages, y, end, h, y_new)
-            error = error_norm(
-                memory.E, first, last, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch
-            )
+            error = error_norm(memory.E, first, last, stages, y, y_new, memory.atol, stepping.rtol, h, memory.scratch)
             stepping.error = larger_or_nan(stepping.error, error / (1.0 + work.dead_point[0].error_allowance))
             if not stepping.error <= 1.0:
                 return OK if math.isfinite(stepping.error) else NOT_FINITE
