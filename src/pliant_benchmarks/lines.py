@@ -53,8 +53,8 @@ LINES = (
     Line("arm7_loop", "forward dynamics of arm7 inside a compiled loop", "<= .40 pin7", arm7_loop),
     Line("arm7_handle", "the same, one call of the prepared handle from Python", "<= 1.2 pin7", arm7_handle),
     Line("batch", "32 states of a 20-body spherical chain, per state", "<= .85, .35 of pinocchio.abaInParallel", batch),
-    Line("chain3", "chain 3, 1 s, error 1e-6", "Exudyn / 6, MuJoCo / 10, pinocchio / 8, numpy / 100", chain3),
-    Line("chain10", "chain 10, 1 s, error 1e-6", "Exudyn / 8, MuJoCo / 7, pinocchio / 7, numpy / 40", chain10),
+    Line("chain3", "chain 3, 1 s, error 1e-6", "Exudyn / 8, MuJoCo / 13, pinocchio / 30, numpy / 140", chain3),
+    Line("chain10", "chain 10, 1 s, error 1e-6", "Exudyn / 20, MuJoCo / 12, pinocchio / 18, numpy / 60", chain10),
     Line("cost_per_body", "one evaluation per body, chain n = 10 .. 1000", "flat within 30 %", cost_per_body),
     Line("stiff12", "chain 6 with stiff joints, 2 s, state error 1e-6", "CyRK RADAU / .83, SciPy Radau / 20", stiff),
     Line(
@@ -77,7 +77,7 @@ LINES = (
     Line(
         "canadarm_run", "its fall and impact, 0.7 s, rtol 1e-8", "SciPy DOP853 on the same equations / 20", canadarm_run
     ),
-    Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn (h = .2 ms, 3 x 4) / 10", flex3),
+    Line("flex3", "three flexible links on a floor, tip error 1e-3 m", "Exudyn at its best / 8", flex3),
     Line(
         "blades10",
         "ten falling steel blades with stretch, .5 s, error 1e-3: ark",

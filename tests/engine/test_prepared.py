@@ -178,6 +178,15 @@ def test_answers_may_be_written_over_what_was_read(checked: Prepared) -> None:
             pool = np.concatenate([Q, V, X])
             call(pool[:2], pool[2:4], pool[4:], 0.0, pool[first : first + 2])
             assert np.array_equal(pool[first : first + 2], right)
+    # views, of another array, of out, and of what only points to out
+    rows = np.array([Q, V, X])
+    for call, right in zip((checked.forward_dynamics, checked.inverse_dynamics), wanted, strict=True):
+        assert np.array_equal(call(*rows, out=np.empty(2)), right)
+        for place in range(3):
+            for view_of in (lambda array: array[:], lambda array: np.frombuffer(array.data)[:2]):
+                given, out = [Q, V, X], [Q, V, X][place].copy()
+                given[place] = view_of(out)
+                assert np.array_equal(call(*given, out=out), right)
     pool = np.zeros(5)
     checked.forward_dynamics(Q, V, X, out=pool[::3])
     assert np.array_equal(pool[::3], wanted[0])

@@ -51,6 +51,11 @@ NO_INVERSE = (
 ON_PLANE = 1e-12  # of the model's size: rounding of a start on a plane
 
 
+def is_apart(owner: Any, out: Array) -> bool:
+    """Whether what a view is of owns its memory, and is not out, which owns its own."""
+    return type(owner) is ndarray and owner.base is None and owner is not out
+
+
 @dataclass(frozen=True)
 class Energy:
     """Energies of a state [J], arrays if there are many; gravity is zero at the world origin."""
@@ -272,7 +277,7 @@ class Prepared:
         )
 
     def _is_apart(self, out: Any, q: Array, v: Array, x: Array) -> bool:
-        """Whether a kernel can write there: it fits, and all own their memory, so that none is part of another."""
+        """Whether a kernel can write there: it fits, owns its memory, and none of the others is it or part of it."""
         return (
             type(out) is ndarray
             and out.dtype is FLOAT
@@ -282,9 +287,9 @@ class Prepared:
             and out is not v
             and out is not x
             and out.base is None
-            and q.base is None
-            and v.base is None
-            and x.base is None
+            and (q.base is None or is_apart(q.base, out))
+            and (v.base is None or is_apart(v.base, out))
+            and (x.base is None or is_apart(x.base, out))
         )
 
     def _converted(self, q: Any, v: Any, x: Any, t: Any, what: str) -> tuple[Array, Array, Array, float]:

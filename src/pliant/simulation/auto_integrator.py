@@ -28,8 +28,8 @@ TIGHTER = {EXPLICIT: 0.0, SEMI_IMPLICIT: 0.25, IMPLICIT: 0.2}
 # cost over that of the method in use, below which a trial is kept: a change costs something, too, and dop853 errs
 # least, most of all where fast motion swings
 GAIN, SWING_GAIN, GAIN_BACK = 0.8, 0.7, 0.9
-# with contacts, where fast motion rings: an impact is short, and another method that gains a little in it loses that,
-# and digits, after it
+# with contacts, where fast motion rings, and between ark5 and radau: an impact is short, and another method that gains
+# a little in it loses that, and digits, after it
 CONTACT_GAIN = 0.4
 # on probation, where fast motion has yet to settle and ark5 gains afterwards; dop853 is then tried soon
 PASSING, DOUBTED = 2.0, -2
@@ -63,8 +63,8 @@ RETRIAL = 16  # steps of dop853 after it, or in its place, before ark5 is tried 
 MAX_UNKNOWNS = 300  # of radau; beyond, dense factors take longer than they save
 FEW_UNKNOWNS = 20  # with which it is the first choice where tolerances are tight
 # evaluations: of dop853 for dense output, and a step with it, whether it is kept or not, so that this decides nothing;
-# a stage of ark5
-DENSE_COST, STEP_COST, STAGE_COST = 3.0, 15.0, 1.2
+# a stage of ark5 (measured: 1.4 for beams in space and many links, 1.6 for a few planar ones)
+DENSE_COST, STEP_COST, STAGE_COST = 3.0, 15.0, 1.5
 OVERHEAD = 800.0  # over unknowns + 5: evaluations in the time that Python takes for a trial, about 0.06 ms
 MIN_LOOK = 20  # steps between two looks
 POSTPONED = 0.5  # of the evaluations between two trials, after which one is tried that could not be
@@ -272,7 +272,8 @@ class AutoChoice:
         """Cost of a trial over that of the method in use, below which it is worth while."""
         if scheme == EXPLICIT:
             return GAIN_BACK
-        if self._is_cautious:
+        is_rival = EXPLICIT not in (scheme, self.method)
+        if self._is_cautious or (self._has_contacts and is_rival):
             return CONTACT_GAIN
         return SWING_GAIN if self.method == EXPLICIT and not self._motion.is_damped else GAIN
 
