@@ -20,8 +20,8 @@ from pliant_benchmarks import models
 from pliant_benchmarks.figures import Figure, Say
 
 SIZES = (1_000, 10_000, 100_000)  # rows of the shortest runs
-SHORT, LONG = 0.05, 10.0  # [s] of simulated motion: runs of tens of microseconds, and of a millisecond
-LONG_ROWS = 16_000  # so many that what it takes to start workers, and how much that varies, is little
+SHORT, LONG = 0.05, 80.0  # [s] of simulated motion: runs of microseconds, and of a millisecond
+LONG_ROWS = 8_000  # so many that what it takes to start workers, and how much that varies, is little
 WORKERS = 64  # simulated: threads of this process, whose tasks sleep
 NAPS = (1.0, 0.1, 0.0)  # [s] of one task
 TASKS = 8  # per worker
