@@ -95,7 +95,7 @@ LINES = (
     Line(
         "springs",
         "3RRR on virtual springs, 1e6 N/m, 6 s, rtol 1e-3",
-        "SciPy + numpy / 100; reduced .1",
+        "SciPy + numpy / 100",
         springs,
     ),
     Line(

@@ -142,6 +142,7 @@ def test_steps_that_must_end_in_a_dead_point_end_there_and_go_on(rtol):
         pliant.simulate(parallelogram(speed, controllers=(held,)), 2.0, **tight(rtol)),
         pliant.simulate(parallelogram(speed), 2.0, max_step=event.t / 50.0, **tight(rtol)),
     ]
+    # the speeds after a step that ends there to rounding come from what is left of the loop's equations: eps^(1/3)
     for found in runs:
         assert found.is_ok, found.reason
-        assert max(errors(found, [0, 2], swing_of_parallelogram(), start)) < 300.0 * rtol + 1e-6
+        assert max(errors(found, [0, 2], swing_of_parallelogram(), start)) < 300.0 * rtol + 1e-5

@@ -6,6 +6,7 @@ import functools
 import importlib
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.callbacks import CallbackError, Progress
+from pliant.engine.interruptions import remembered_interruptions
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
 from pliant.methods.formulations import Formulation
@@ -495,6 +497,13 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
     reached.
 
     status: what an earlier entry said."""
+    with remembered_interruptions() as ask_for_interruption:
+        return _advance_to_end(run, progress, status, ask_for_interruption)
+
+
+def _advance_to_end(
+    run: Run, progress: Progress | None, status: Status, ask_for_interruption: Callable[[], None]
+) -> tuple[Recorded, Status, str]:
     handle = run.handle
     stepping, sampler = run.memory.stepping[0], Sampler(handle, run.begun)
     run.sampler = sampler
@@ -505,6 +514,7 @@ def advance_to_end(run: Run, progress: Progress | None, status: Status = Status.
     reserve, is_review = address_reserve(), False
     try:
         while True:
+            ask_for_interruption()
             entered = time.perf_counter()
             # from one sample to the next, and after a review, it is faster without another thread
             is_short = (status == Status.SAMPLE or is_review) and stepping.budget >= SHORT_STEPS

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.callbacks import CallbackError
+from pliant.engine.interruptions import remembered_interruptions
 from pliant.engine.prepared import prepare
 from pliant.errors import PliantError
 from pliant.model.model import Model
@@ -89,11 +90,13 @@ class RunBatch:
                 run = first if k == 0 or first is None else first.another()
                 workers.append(threading.Thread(target=self._labour, args=(run,), daemon=True))
                 workers[-1].start()
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(LOOK_SECONDS)
-                    if progress is not None and worker.is_alive():
-                        progress(self.n_done, n)
+            with remembered_interruptions() as ask_for_interruption:
+                for worker in workers:
+                    while worker.is_alive():
+                        worker.join(LOOK_SECONDS)
+                        ask_for_interruption()
+                        if progress is not None and worker.is_alive():
+                            progress(self.n_done, n)
             if progress is not None:
                 progress(self.n_done, n)
         except (KeyboardInterrupt, CallbackError) as error:

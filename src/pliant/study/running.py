@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.interruptions import remembered_interruptions
 from pliant.study.chunk import FAILED, Chunk, failed_chunk
 from pliant.study.places import Place
 from pliant.study.plan import Plan
@@ -57,10 +58,12 @@ class Sharing:
     def run(self) -> None:
         """All rows, or those that are done when Ctrl-C ends it. What is finished has reached the sink."""
         try:
-            while self._running or self._has_more():
-                if self.place.is_ready():
-                    self._fill()
-                self._collect()
+            with remembered_interruptions() as ask_for_interruption:
+                while self._running or self._has_more():
+                    ask_for_interruption()
+                    if self.place.is_ready():
+                        self._fill()
+                    self._collect()
         except KeyboardInterrupt:
             self.place.stop()
             for job in self._running:

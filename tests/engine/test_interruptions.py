@@ -1,0 +1,85 @@
+"""Ctrl-C ends what it meets, even where Python drops the exception that it raises."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+import pliant
+from pliant import Body, Joint, Model, Rod
+from pliant.engine.interruptions import remembered_interruptions
+
+SWINGING = Model(
+    "swing", [Body("rod", 1.0, shape=Rod(1.0))], [Joint("hinge", "revolute", "rod", q0=0.1)], gravity=(0, -9.81, 0)
+)
+
+
+class Interrupting:
+    """Ctrl-C while it is destroyed, where no exception gets out."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def usual_handler():
+    # shells ignore it for what they start in the background
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interruption_that_python_drops_is_raised_when_asked_for():
+    with remembered_interruptions() as ask:
+        ask()
+        Interrupting()
+        with pytest.raises(KeyboardInterrupt):
+            ask()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("many", [False, True])
+def test_a_run_ends_by_an_interruption_that_python_drops(many):
+    asked = []
+
+    def progress(done, whole):
+        if not asked:
+            asked.append(done)
+            Interrupting()
+        assert len(asked) < 100
+
+    if many:
+        runs = pliant.simulate_many(SWINGING, 1e5, q0=[[0.1], [0.2]], progress=progress)
+        assert set(runs.status) == {"interrupted"}
+    else:
+        result = pliant.simulate(SWINGING, 1e6, dense=False, progress=progress)
+        assert result.status == "interrupted"
+        assert len(result.t) > 0
+
+
+def test_an_interruption_at_its_usual_place_is_as_ever():
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with remembered_interruptions(), pytest.raises(KeyboardInterrupt):
+        threading.Event().wait(5.0)
+    timer.join()
+
+
+def test_a_handler_of_the_user_stays():
+    heard = []
+
+    def own(number, frame):
+        heard.append(number)
+
+    signal.signal(signal.SIGINT, own)
+    try:
+        with remembered_interruptions() as ask:
+            signal.raise_signal(signal.SIGINT)
+            ask()
+            assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert heard == [signal.SIGINT]
