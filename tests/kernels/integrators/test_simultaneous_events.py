@@ -160,3 +160,29 @@ def test_ctrl_c_ends_a_run_from_any_state_and_keeps_what_it_has(n):
         signal.signal(signal.SIGINT, before)
     assert result.status == "interrupted", result.reason
     assert len(result.t) > 0
+
+
+@pytest.mark.parametrize("powers", [(-1, 1), (2, 7)])
+def test_impacts_straight_down_neither_slip_nor_repeat(powers):
+    """Where a contact begins friction holds nothing yet, but sooner than t can say: breaking away and holding once
+    repeated there for ever, in a third of the late runs."""
+    rng = np.random.default_rng(1)
+    for law in [Friction("coulomb", mu_k=0.3), Friction("stiction", mu_k=0.3, mu_s=0.5)] * 20:
+        begin, speed, stiffness = 10 ** rng.uniform(*powers), 10 ** rng.uniform(-3, 0), 10 ** rng.uniform(3, 7)
+        ground = Contact(
+            "ground",
+            NormalLaw("hooke", stiffness=stiffness),
+            Plane(normal=(0, 1, 0)),
+            points=[Frame("ball", (0.0, 0.0, 0.0))],
+            friction=law,
+        )
+        fall = Joint("free", "planar", "ball", q0=(0.0, speed * begin, 0.0), v0=(0.0, -speed, 0.0))
+        model = Model("late", [Body("ball", 1.0, inertia=(1, 1, 1))], [fall], gravity=(0, 0, 0), contacts=[ground])
+        # half a swing of the ground, and away
+        result = pliant.simulate(model, begin * (1.0 + 1e-6) + 10.0 / np.sqrt(stiffness), dense=False)
+        assert result.status == "done", result.reason
+        touches, slips = ([e.direction for e in result.events if ("slips" in e.name) == is_slip] for is_slip in (0, 1))
+        assert touches == ["falling", "rising"]
+        # late, a little of the ground's force is there already, and known no better than t
+        assert len(slips) <= (powers[0] > 0)
+        assert result.v[-1] == pytest.approx([0.0, speed, 0.0], rel=1e-6, abs=1e-12)

@@ -150,10 +150,12 @@ def have_changed(system, work):
 
 @kernel
 def has_broken_away(system, work, event):
-    """Whether the friction pair of a release event stuck before, and now slips."""
+    """Whether the friction pair of a release event stuck before, and now slips. Where a contact begins nothing holds
+    yet, so that nothing slips."""
     if event.contact >= 0:
         x, phase = work.contacts[event.contact], work.phase[system.contacts[event.contact].phase]
-        return x.branch_before == STICK and phase.branch == BREAK and phase.is_active
+        has_held = x.branch_before == STICK and phase.is_active and x.unknown >= 0
+        return has_held and phase.branch == BREAK and work.stick_force[BOUND, x.unknown] > 0.0
     if event.joint_friction >= 0:
         x, phase = (
             work.joint_frictions[event.joint_friction],

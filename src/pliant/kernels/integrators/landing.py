@@ -17,6 +17,7 @@ call_interpolant = INTERPOLANT.call
 
 OK, INTERRUPTED, STEP_TOO_SMALL = int(Status.OK), int(Status.INTERRUPTED), int(Status.STEP_TOO_SMALL)
 
+MAX_WAITING = 2  # steps of hardly any length in a row before time must pass
 MAX_LANDINGS = 60  # steps to land on one event: Newton's method, or halving
 MAX_FALSE_ALARMS = 8  # events that were not where the dense output had them, before they count as being there
 FALSE_ALARM_FACTOR = 0.25  # to the next trial step
@@ -198,10 +199,13 @@ def land(system, work, memory, theta):
     left, right, h = 0.0, longest, (stepping.t + theta * longest) - stepping.t
     for landing in range(1, MAX_LANDINGS + 1):
         if h <= 0.0:
-            if not leaves_zero(system, work, memory):
+            waits = stepping.n_stagnant > MAX_WAITING
+            if not (waits or leaves_zero(system, work, memory)):
                 break
-            # g leaves zero and is back within the resolution of t: let the least time pass
-            h = min(RESOLUTION * max(abs(stepping.t), longest), longest)
+            # g leaves zero and is back within the resolution of t, or what the event does is undone at the same
+            # instant, again and again: let the least time pass, or a little more
+            least = RESOLUTION * max(abs(stepping.t), longest)
+            h = min(least * (stepping.n_stagnant - MAX_WAITING if waits else 1), longest)
         if stepping.stop == 1:
             return INTERRUPTED
         status, is_shifted = OK, False
