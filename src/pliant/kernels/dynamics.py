@@ -77,7 +77,7 @@ def solve_with_sticking(system, work, t, q, v, vdot, reaction):
     """vdot of a bare state: forces decide which friction pairs at rest stick."""
     run, calls = work.run[0], work.calls[0]
     if run.n_sticking > 0:
-        status = decide(system, work, t, q, v)
+        status = decide(system, work, t, q, v, 0.0)
         if status != Status.OK:
             return status
         call_state(calls.prepare, (system, work, t, q, v))

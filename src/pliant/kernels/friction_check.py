@@ -6,10 +6,12 @@ from pliant.kernels._jit import RECORD, kernel
 from pliant.kernels.algebra.vec3 import dot, vec
 from pliant.kernels.contact.geometry import measure, tangent
 from pliant.kernels.contact.phase import count_contacts
+from pliant.kernels.contact.stick import STICK_RATE
 from pliant.kernels.forces.joints import joint_deflection_rate
 from pliant.kernels.outputs import look_at_row
 from pliant.system.contact_tables import FrictionKind
 from pliant.system.status import Status
+from pliant.system.work import SCALE
 
 SLIP_SPEED = 1.02  # times the stick speed: above the hysteresis of the branches
 DRIVE, POWER, LOAD = 0, 1, 2  # columns
@@ -28,6 +30,14 @@ def put_slip(law, power, stored, size, speed, out):
 
 
 @kernel
+def stick_load(work, law, i, size, bound):
+    """Of a friction pair at rest with first unknown i: its force over its bound, or, where that is less, over what ends
+    the stick speed: where a contact begins and ends its bound vanishes, and rounding of the force does not."""
+    allowed = max(bound, STICK_RATE * law.kink[0] * work.stick_force[SCALE, i] ** 2)
+    return size / allowed if allowed > 0.0 else 0.0
+
+
+@kernel
 def check_contact(system, work, k, out):
     contact, x = system.contacts[k], work.contacts[k]
     phase = work.phase[contact.phase]
@@ -38,7 +48,7 @@ def check_contact(system, work, k, out):
     slide, force = tangent(u, n), vec(x.tangential)
     size = math.sqrt(dot(force, force))
     if x.unknown >= 0:
-        out[LOAD] = max(out[LOAD], size / x.bound if x.bound > 0.0 else 0.0)
+        out[LOAD] = max(out[LOAD], stick_load(work, law, x.unknown, size, x.bound))
     # below least_normal the force of bristles fades, and what they store with it
     stored = law.sigma0 * (x.z[0] * x.zdot[0] + x.z[1] * x.zdot[1]) if contact.state >= 0 else 0.0
     if contact.state < 0 or x.normal_force >= law.least_normal:
@@ -50,7 +60,7 @@ def check_joint_friction(system, work, v, k, out):
     joint, x = system.joint_frictions[k], work.joint_frictions[k]
     law, u = system.frictions[joint.friction], joint_deflection_rate(system, v, joint.dof)
     if x.unknown >= 0:
-        out[LOAD] = max(out[LOAD], abs(x.force) / x.bound if x.bound > 0.0 else 0.0)
+        out[LOAD] = max(out[LOAD], stick_load(work, law, x.unknown, abs(x.force), x.bound))
     stored = law.sigma0 * x.z * x.zdot if joint.state >= 0 else 0.0
     if joint.state < 0 or joint.load >= law.least_normal:
         put_slip(law, x.force * u, stored, abs(x.force), abs(u), out)

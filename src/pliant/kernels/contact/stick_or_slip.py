@@ -7,7 +7,8 @@ part of the problem until its speed has passed the stick speed.
 mu_s > mu_k has no unique answer. The rule here: all pairs begin with mu_s N, but those that had broken away before and
 still creep, which have the law's own bound just above rest, mu(0+) N. Pairs that reach their bound together are lowered
 to it together, each at most once an instant, and the problem is solved again; a lowered pair well inside its bound
-sticks.
+sticks. Where a contact begins it carries nothing, up to rounding, and holds nothing: its bound is then that of a moment
+later, so that what lands at rest sticks with mu_s, and does not slip by rounding.
 """
 
 from pliant.kernels._jit import REST_FORCES, STATE, SWITCH, kernel, routine
@@ -15,6 +16,7 @@ from pliant.kernels.contact.friction import bound_at_rest
 from pliant.kernels.contact.gather import load_states
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.contact.stick import find_stick_forces
+from pliant.kernels.kinematics.joints import rates
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.memory import FOUND
 from pliant.system.status import Status
@@ -27,6 +29,11 @@ OK, SWITCHED = int(Status.OK), int(Status.SWITCHED)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
 
 REACHED_MARGIN = 1e-9  # of a bound: it is reached within rounding
+MOMENT, MIN_MOMENT = (
+    1e-5,
+    1e-13,
+)  # of a step, and of t: in which contacts that begin are loaded, and nothing else changes
+UNLOADED = 0.5  # of the bound a moment later, below which that is the one that counts
 RETURN_MARGIN = 0.01  # of a bound: one that broke away sticks again; far above sqrt(MIN_BARRIER / MIN_EIGENVALUE)
 
 
@@ -100,8 +107,28 @@ def hold(system, work):
 
 
 @routine
-def decide(system, work, t, q, v):
-    """Put all friction pairs at rest into STICK or BREAK, as forces decide."""
+def expect_loads(system, work, t, q, v, later):
+    """Let contacts that stick, but carry next to nothing yet, hold what they will hold a moment later; whether there
+    are any."""
+    x, is_one = work.probe[: len(q)], False
+    rates(system, q, v, work.qdot)
+    for i in range(len(q)):
+        x[i] = q[i] + later * work.qdot[i]
+    call_state(work.calls[0].prepare, (system, work, t + later, x, v))
+    for k in range(len(system.contacts)):
+        work.contacts[k].bound_soon = work.contacts[k].bound
+    call_state(work.calls[0].prepare, (system, work, t, q, v))
+    for k in range(len(system.contacts)):
+        contact = work.contacts[k]
+        sticks = contact.unknown >= 0 and work.phase[system.contacts[k].phase].branch == STICK
+        if sticks and contact.bound < UNLOADED * contact.bound_soon:
+            contact.bound, is_one = contact.bound_soon, True
+    return is_one
+
+
+@routine
+def decide(system, work, t, q, v, later):
+    """Put all friction pairs at rest into STICK or BREAK, as forces decide; later: a moment [s], 0: of now alone."""
     run = work.run[0]
     count_contacts(system, work)
     if run.n_sticking == 0:
@@ -110,6 +137,10 @@ def decide(system, work, t, q, v):
     status = find_stick_forces(system, work, q, v, work.vdot)
     if status != OK or (run.n_broken == 0 and are_within(system, work)):
         return status
+    if later > 0.0 and expect_loads(system, work, t, q, v, later):
+        status = find_stick_forces(system, work, q, v, work.vdot)
+        if status != OK or (run.n_broken == 0 and are_within(system, work)):
+            return status
     # every round lowers something
     while True:
         status = call_rest_forces(work.calls[0].rest_forces, (work, run.n_sticking))
@@ -176,7 +207,7 @@ def decide_friction(system, work, t, y, fired):
     formulation, loop_forces = calls.formulation, calls.loop_forces
     if calls.closed_formulation != 0:
         calls.formulation, calls.loop_forces = calls.closed_formulation, 0
-    status = decide(system, work, t, q, v)
+    status = decide(system, work, t, q, v, max(MOMENT * work.run[0].step, MIN_MOMENT * abs(t)))
     calls.formulation, calls.loop_forces = formulation, loop_forces
     if status != OK:
         return status
