@@ -29,10 +29,8 @@ OK, SWITCHED = int(Status.OK), int(Status.SWITCHED)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
 
 REACHED_MARGIN = 1e-9  # of a bound: it is reached within rounding
-MOMENT, MIN_MOMENT = (
-    1e-5,
-    1e-13,
-)  # of a step, and of t: in which contacts that begin are loaded, and nothing else changes
+# of a step, and of t: in which contacts that begin are loaded, and nothing else changes
+MOMENT, MIN_MOMENT = 1e-7, 1e-13
 UNLOADED = 0.5  # of the bound a moment later, below which that is the one that counts
 RETURN_MARGIN = 0.01  # of a bound: one that broke away sticks again; far above sqrt(MIN_BARRIER / MIN_EIGENVALUE)
 
