@@ -61,6 +61,7 @@ CONTACT = np.dtype(
         ("span_first", np.int64),  # first velocity that its force may move ..
         ("span_end", np.int64),  # .. and the one after the last
         ("radius", np.float64),  # of the ball about the point [m]
+        ("size", np.float64),  # of the model: how large the lengths are of which its gap is a difference [m]
         ("K", np.float64),  # [N/m^n]
         ("n", np.float64),
         ("X", np.float64),  # POWER
