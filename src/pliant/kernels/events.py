@@ -24,7 +24,7 @@ from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_ve
 from pliant.system.contact_tables import Branch, ContactEvent, NormalKind
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
-from pliant.system.work import BOUND, MARGIN
+from pliant.system.work import BOUND, LEAST_BOUND, MARGIN
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
@@ -38,6 +38,7 @@ COINCIDENT = int(Status.COINCIDENT)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
 PROBE_STEP = 1e-3  # of a step, for differences of stick forces along the motion
 MIN_PROBE_STEP = 1e-13  # of t
+UNDECIDED_BOUNDS = 2.0  # times the least bound that counts: as long as margins are less, a friction pair keeps its branch
 
 
 @kernel
@@ -98,14 +99,15 @@ def is_force_event(sticks, kind):
 
 
 @kernel
-def rest_margin(work, unknown, branch, kind, rounding):
-    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2).
-    rounding: of its bound, below which it says nothing."""
+def rest_margin(work, unknown, branch, kind):
+    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2), or while
+    it carries nothing."""
     if unknown < 0 or (kind == ContactEvent.RELEASE) != (branch == STICK):
         return math.inf
+    undecided = UNDECIDED_BOUNDS * work.stick_force[LEAST_BOUND, unknown]
     if branch != STICK:
-        return remain_margin(work, unknown) + rounding
-    return work.stick_force[MARGIN, unknown] + rounding if work.stick_force[BOUND, unknown] > 0.0 else rounding
+        return remain_margin(work, unknown) + undecided
+    return work.stick_force[MARGIN, unknown] + undecided if work.stick_force[BOUND, unknown] > 0.0 else undecided
 
 
 @kernel
@@ -129,15 +131,15 @@ def contact_event(system, work, k, kind):
     gap, u, n, location = measure(system, work, k)
     if kind == ContactEvent.GAP:
         return gap_event(system, work, contact, phase.is_active, gap, u, n, location)
-    # force of a depth that is rounding: less does not change the phase
-    least = normal_force(contact, phase, gap_rounding(contact, gap, location), 0.0)
     if contact.friction >= 0 and is_force_event(system.frictions[contact.friction].sticks, kind):
-        rounding = system.frictions[contact.friction].mu_s * least
-        return rest_margin(work, work.contacts[k].unknown, phase.branch, kind, rounding), 0.0
+        return rest_margin(work, work.contacts[k].unknown, phase.branch, kind), 0.0
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
         margin, margin_dot = clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
-        return (margin + least if contact.kind == NormalKind.VISCO else margin), margin_dot
+        if contact.kind == NormalKind.VISCO:
+            # what pushes stops beyond the force of a depth that is rounding
+            margin += normal_force(contact, phase, gap_rounding(contact, gap, location), 0.0)
+        return margin, margin_dot
     law = system.frictions[contact.friction]
     speed, rate = sliding(u, udot, n, ndot)
     if law.sticks and system.world[0].is_planar and abs(n[2]) < MAX_NORMAL_Z and phase.branch == SLIP:
@@ -152,7 +154,7 @@ def joint_friction_event(system, work, k, kind, v, vdot):
     joint = system.joint_frictions[k]
     law, branch = system.frictions[joint.friction], work.phase[joint.phase].branch
     if is_force_event(law.sticks, kind):
-        return rest_margin(work, work.joint_frictions[k].unknown, branch, kind, 0.0), 0.0
+        return rest_margin(work, work.joint_frictions[k].unknown, branch, kind), 0.0
     u, udot = joint_deflection_rate(system, v, joint.dof), joint_deflection_rate(system, vdot, joint.dof)
     speed, rate = abs(u), math.copysign(1.0, u) * udot
     if law.sticks and branch == SLIP:

@@ -141,7 +141,6 @@ CONTACT_WORK = np.dtype(
         ("unknown", np.int64),  # first of its stick forces, -1: does not stick
         # filled by contact/stick_or_slip.py
         ("branch_before", np.int64),
-        ("bound_soon", np.float64),  # bound a moment later [N]
     ],
     align=True,
 )

@@ -8,9 +8,8 @@ mu_s > mu_k has no unique answer. The rule here: all pairs begin with mu_s N, bu
 still creep, which have the law's own bound just above rest, mu(0+) N. Pairs that reach their bound together are lowered
 to it together, each at most once an instant, and the problem is solved again; a lowered pair well inside its bound
 sticks. Where a contact begins it carries nothing, up to rounding, and holds nothing: its bound is then that of a moment
-later, so that what lands at rest sticks with mu_s, and does not slip by rounding. A contact that carries nothing a moment
-later either (the upper cubes of a stack that begins at rest) sticks, unless more would be needed than a very small part
-of what others hold.
+later, so that what lands at rest sticks with mu_s, and does not slip by rounding. What carries nothing a moment later
+either (the upper cubes of a stack that begins at rest) keeps its branch until it does.
 """
 
 from pliant.kernels._jit import REST_FORCES, STATE, SWITCH, kernel, routine
@@ -36,14 +35,15 @@ REACHED_MARGIN = 1e-9  # of a bound: it is reached within rounding
 # of a step, and of t: in which contacts that begin are loaded, and nothing else changes
 MOMENT, MIN_MOMENT = 1e-7, 1e-13
 UNLOADED = 0.5  # of the bound a moment later, below which that is the one that counts
-LEAST_BOUND = 1e-6  # of the largest bound, of contacts that carry nothing yet: rounding of their forces is less
 RETURN_MARGIN = 0.01  # of a bound: one that broke away sticks again; far above sqrt(MIN_BARRIER / MIN_EIGENVALUE)
 
 
 @kernel
 def has_reached(work, i):
-    """Whether the friction pair with first unknown i is held by all that its bound allows, or not held."""
-    return not work.stick_force[MARGIN, i] > REACHED_MARGIN * work.stick_force[BOUND, i]
+    """Whether the friction pair with first unknown i is held by all that its bound allows. What carries nothing holds
+    nothing and does not slip either."""
+    bound = work.stick_force[BOUND, i]
+    return bound > 0.0 and not work.stick_force[MARGIN, i] > REACHED_MARGIN * bound
 
 
 @kernel
@@ -125,19 +125,13 @@ def normal_force_soon(system, work, k, later):
 def expect_loads(system, work, later):
     """Let contacts that stick, but carry next to nothing yet, hold what they will hold a moment later; whether there
     are any. Accelerations without stick forces have been found."""
-    largest, is_one = 0.0, False
+    is_one = False
     for k in range(len(system.contacts)):
         x, contact = work.contacts[k], system.contacts[k]
-        if work.phase[contact.phase].is_active and contact.friction >= 0:
-            law = system.frictions[contact.friction]
-            x.bound_soon = bound_at_rest(law, STICK, normal_force_soon(system, work, k, later))
-            largest = max(largest, x.bound_soon)
-    for k in range(len(system.contacts)):
-        x = work.contacts[k]
-        bound = max(x.bound_soon, LEAST_BOUND * largest)
-        sticks = x.unknown >= 0 and work.phase[system.contacts[k].phase].branch == STICK
-        if sticks and x.bound < UNLOADED * bound:
-            x.bound, is_one = bound, True
+        if x.unknown >= 0 and work.phase[contact.phase].branch == STICK:
+            soon = bound_at_rest(system.frictions[contact.friction], STICK, normal_force_soon(system, work, k, later))
+            if x.bound < UNLOADED * soon:
+                x.bound, is_one = soon, True
     return is_one
 
 
