@@ -88,15 +88,15 @@ def end(work, n, is_found):
 def solve_by_cones(system, work, n):
     """Without a try from within."""
     unit = start(work, n)
-    is_found = approach_bounds(work, 0, n, 0, unit)
-    return end(work, n, is_found and descend(work, 0, n, 0, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0))
+    is_found = approach_bounds(work, 0, n, 0, unit, MIN_BARRIER)
+    return end(work, n, is_found and descend(work, 0, n, 0, unit, MIN_BARRIER, MIN_BARRIER, MAX_FINAL_STEPS, 0.0))
 
 
 @kernel(SOLVE)
 def solve_by_barriers(system, work, n):
     """By what is there for problems that cones do not solve."""
     unit = start(work, n)
-    return end(work, n, descend(work, 0, n, 0, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0))
+    return end(work, n, descend(work, 0, n, 0, unit, BARRIER_FACTOR * FIRST_BARRIER, MIN_BARRIER, MAX_SAFE_STEPS, 0.0))
 
 
 def solution(problem: Problem, function: Any = solve, before: Solution | None = None) -> Solution:

@@ -5,8 +5,15 @@ import math
 from pliant.kernels._jit import ACCELERATION, EVENTS, QUERY, STATE, SWITCH, kernel, routine
 from pliant.kernels.algebra.vec3 import add, dot, scale, sub, vec
 from pliant.kernels.contact.gather import MAX_NORMAL_Z, load_states
-from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, tangent
-from pliant.kernels.contact.normal import clamp_margin
+from pliant.kernels.contact.geometry import (
+    gap_rounding,
+    measure,
+    measure_rates,
+    plane_axes,
+    rests_on_plane,
+    tangent,
+)
+from pliant.kernels.contact.normal import clamp_margin, normal_force
 from pliant.kernels.contact.phase import begin_contact, count_contacts, end_contact
 from pliant.kernels.contact.stick_or_slip import remain_margin
 from pliant.kernels.forces.joints import joint_deflection, joint_deflection_rate, scalar_part
@@ -14,10 +21,10 @@ from pliant.kernels.forces.springs import spring_event
 from pliant.kernels.forces.transmissions import flank_depth, twist_rate
 from pliant.kernels.kinematics.joints import rates
 from pliant.kernels.kinematics.tree import accelerate, frame_placement, frame_velocity, place, place_at
-from pliant.system.contact_tables import Branch, ContactEvent
+from pliant.system.contact_tables import Branch, ContactEvent, NormalKind
 from pliant.system.status import Status
 from pliant.system.tables import Crossing
-from pliant.system.work import MARGIN
+from pliant.system.work import BOUND, LEAST_BOUND, MARGIN
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call
@@ -31,6 +38,7 @@ COINCIDENT = int(Status.COINCIDENT)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
 PROBE_STEP = 1e-3  # of a step, for differences of stick forces along the motion
 MIN_PROBE_STEP = 1e-13  # of t
+UNDECIDED_BOUNDS = 2.0  # times the least bound that counts: as long as margins are less, a friction pair keeps its branch
 
 
 @kernel
@@ -92,10 +100,25 @@ def is_force_event(sticks, kind):
 
 @kernel
 def rest_margin(work, unknown, branch, kind):
-    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2)."""
+    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2), or while
+    it carries nothing."""
     if unknown < 0 or (kind == ContactEvent.RELEASE) != (branch == STICK):
         return math.inf
-    return work.stick_force[MARGIN, unknown] if branch == STICK else remain_margin(work, unknown)
+    undecided = UNDECIDED_BOUNDS * work.stick_force[LEAST_BOUND, unknown]
+    if branch != STICK:
+        return remain_margin(work, unknown) + undecided
+    return work.stick_force[MARGIN, unknown] + undecided if work.stick_force[BOUND, unknown] > 0.0 else undecided
+
+
+@kernel
+def gap_event(system, work, contact, is_active, gap, u, n, location):
+    """(g, gdot) of a gap. What touches leaves beyond the rounding of its gap; what rests on its plane within rounding,
+    and has not begun to touch, is exactly at zero."""
+    if is_active:
+        return gap - gap_rounding(contact, gap, location), dot(n, u)
+    if rests_on_plane(system, work, contact, gap, u, n, location):
+        return 0.0, 0.0
+    return gap, dot(n, u)
 
 
 @kernel
@@ -105,14 +128,18 @@ def contact_event(system, work, k, kind):
     phase = work.phase[contact.phase]
     if kind != ContactEvent.GAP and not phase.is_active:
         return math.inf, 0.0
-    gap, u, n, _ = measure(system, work, k)
+    gap, u, n, location = measure(system, work, k)
     if kind == ContactEvent.GAP:
-        return gap, dot(n, u)
+        return gap_event(system, work, contact, phase.is_active, gap, u, n, location)
     if contact.friction >= 0 and is_force_event(system.frictions[contact.friction].sticks, kind):
         return rest_margin(work, work.contacts[k].unknown, phase.branch, kind), 0.0
     udot, ndot = measure_rates(system, work, k)
     if kind == ContactEvent.CLAMP:
-        return clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
+        margin, margin_dot = clamp_margin(contact, phase, -gap, -dot(n, u), -dot(n, udot) - dot(ndot, u))
+        if contact.kind == NormalKind.VISCO:
+            # what pushes stops beyond the force of a depth that is rounding
+            margin += normal_force(contact, phase, gap_rounding(contact, gap, location), 0.0)
+        return margin, margin_dot
     law = system.frictions[contact.friction]
     speed, rate = sliding(u, udot, n, ndot)
     if law.sticks and system.world[0].is_planar and abs(n[2]) < MAX_NORMAL_Z and phase.branch == SLIP:
@@ -318,7 +345,9 @@ def start_phase(system, work, q, v, out):
     for k in range(len(system.contacts)):
         out[0, k] = work.contacts[k].gap
         # on the plane: the first step finds the contact
-        if not system.contacts[k].rests:
+        _, _, _, location = measure(system, work, k)
+        gap = work.contacts[k].gap
+        if not system.contacts[k].rests or abs(gap) <= gap_rounding(system.contacts[k], gap, location):
             end_contact(system, work, k)
     count_contacts(system, work)
     return 0

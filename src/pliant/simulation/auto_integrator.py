@@ -293,7 +293,7 @@ class AutoChoice:
 
     def may_go_back(self, status: Status) -> bool:
         """Whether a failure may be one of this method only."""
-        return self.method != EXPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL)
+        return self.method != EXPLICIT and status in (Status.NOT_CONVERGED, Status.STEP_TOO_SMALL, Status.STALLED)
 
 
 class Costs:

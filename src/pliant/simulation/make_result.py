@@ -76,8 +76,7 @@ def _result(
     if not reason:
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
-        target = int(stepping.target)
-        reason = failure_reason(handle, status, float(stepping.t), events, start, end, target, options)
+        reason = failure_reason(run, status, recorded.log, start, end, options)
     t, _, _, inputs, energy = _split(handle, rows)
     y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
     audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)

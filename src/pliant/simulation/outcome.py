@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,13 @@ from pliant.methods.stability import stability_limit
 from pliant.model.columns import command_columns
 from pliant.model.model import Model
 from pliant.results.recording import Event
+from pliant.system.contact_tables import ContactEvent
 from pliant.system.status import Status
 
+if TYPE_CHECKING:
+    from pliant.simulation.run import Run
+
+STALLED_SHARE = 2e-9  # of the duration: how long ago an event may be that keeps a run from advancing
 Array = NDArray[np.float64]
 
 
@@ -43,17 +49,12 @@ BREAKDOWNS = (
 
 
 def failure_reason(
-    handle: Prepared,
-    status: Status,
-    t: float,
-    events: tuple[Event, ...],
-    start: Array,
-    end: Array,
-    target: int,
-    options: dict[str, Any],
+    run: Run, status: Status, log: list[tuple[int, int, float]], start: Array, end: Array, options: dict[str, Any]
 ) -> str:
-    """Why a run from start has come to its end at t; breakdowns of loops near a singular pose are called that.
-    target: the event that its last step was to end on; options: of the run."""
+    """Return why a run from start has come to its end, where coordinates are those of end; breakdowns of loops near a
+    singular pose are called that. log: of its events; options: of the run."""
+    handle, stepping = run.handle, run.memory.stepping[0]
+    t = float(stepping.t)
     if status in BREAKDOWNS and handle.model.loops and handle.closure.keeps_closed:
         name = singular_loop(handle, start, end)
         if name is not None:
@@ -66,7 +67,9 @@ def failure_reason(
         )
     if status == Status.GROWN:
         return failure_advice(status, t, growth_words(options["integrator"].first, options["step"]))
-    who = failed_item(handle, status, events, target)
+    if status == Status.STALLED:
+        return failure_advice(status, t, stalled_item(run, log))
+    who = failed_item(handle, status, events_of(handle, log), int(stepping.target))
     return failure_advice(status, t, who, better_coupling(handle.model, who))
 
 
@@ -104,9 +107,38 @@ def runaway_command(handle: Prepared) -> str | None:
     return command_columns(handle.model)[bad[0]].name if len(bad) else None
 
 
+def stalled_item(run: Run, log: list[tuple[int, int, float]]) -> str:
+    """Return what keeps a run from advancing: the event that has happened most often of late, or what changes fastest
+    in units of its tolerance."""
+    handle, memory = run.handle, run.memory
+    since = float(memory.stepping[0].t - STALLED_SHARE * memory.stepping[0].duration)
+    recent = Counter(k for k, _, t in log if t >= since)
+    if recent:
+        return event_words(handle, recent.most_common(1)[0][0])
+    n_q, n_v = len(handle.model.coordinates), len(handle.model.velocities)
+    pace = np.abs(memory.f) / (memory.atol + float(memory.stepping[0].rtol) * np.abs(memory.y))
+    return f"the rate of {handle.model.velocities[int(np.argmax(pace[n_q : n_q + n_v]))]!r}, which changes fastest"
+
+
+def event_words(handle: Prepared, k: int) -> str:
+    """Return event k as a part of a sentence, by the contact or joint that it is of."""
+    event, name = handle.system.events[k], handle.packed.event_names[k]
+    if event.contact >= 0:
+        contact, point = handle.packed.contact_names[event.contact]
+        changes = {ContactEvent.GAP: "beginning and end", ContactEvent.CLAMP: "damping"}
+        change = changes.get(ContactEvent(event.measure), "sticking and slipping")
+        return f"{change} of contact {contact!r} at point {point!r}"
+    if event.joint_friction >= 0:
+        dof = handle.system.joint_frictions[event.joint_friction].dof
+        return f"sticking and slipping of {handle.model.velocities[dof]!r}"
+    return f"event {name!r}"
+
+
 def failed_item(handle: Prepared, status: Status, events: tuple[Event, ...], target: int) -> str:
     if status == Status.EVENT_MISSED:
-        return handle.packed.event_names[target] or "a change of friction or contact"
-    if status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and events:
+        return event_words(handle, target)
+    if status == Status.EVENT_NOT_LOCATED and target >= 0:
+        return event_words(handle, target)
+    if status == Status.STOPPED and events:
         return events[-1].name
     return handle.failed_name(status)

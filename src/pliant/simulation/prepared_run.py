@@ -16,7 +16,7 @@ from pliant.methods.integrators import Integrator, RungeKutta
 from pliant.model.messages import quoted
 from pliant.model.model import Model
 from pliant.simulation.moved import warn_of_moved
-from pliant.simulation.outcome import better_coupling, growth_words, status_word
+from pliant.simulation.outcome import better_coupling, event_words, growth_words, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.run import advance_to_end
@@ -198,8 +198,9 @@ class PreparedRun:
         """Status and reason of a run of a sweep."""
         code, _, event, body = facts.tolist()
         status, name = Status(code), self.handle.packed.event_names[event] if event >= 0 else ""
-        is_event = status in (Status.STOPPED, Status.EVENT_NOT_LOCATED) and name
-        who = name if is_event else self.handle.failed_name(status, body)
+        who = name if status == Status.STOPPED and name else self.handle.failed_name(status, body)
+        if status in (Status.STALLED, Status.EVENT_NOT_LOCATED):
+            who = event_words(self.handle, event) if event >= 0 else "its fastest motion"
         if status == Status.GROWN:
             who = growth_words(self.options["integrator"].first, self.options["step"])
         return status_word(status), failure_advice(status, float(t), who, better_coupling(self.handle.model, who))

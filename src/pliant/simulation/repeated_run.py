@@ -14,7 +14,7 @@ from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.simulation.kept import as_bytes
 from pliant.simulation.options import check_options
-from pliant.simulation.outcome import events_of, failure_reason
+from pliant.simulation.outcome import failure_reason
 from pliant.simulation.prestretch import put_on_loops
 from pliant.simulation.run import Run
 from pliant.system.memory import Memory
@@ -75,14 +75,6 @@ class RepeatedRun:
 
     def why(self, status: Status, log: list[tuple[int, int, float]]) -> str:
         """Why the run has come to its end. log: of the events."""
-        memory, stepping = self.memory, self.memory.stepping[0]
         return failure_reason(
-            self.handle,
-            status,
-            float(stepping.t),
-            events_of(self.handle, log),
-            self.y0[: self.n_q],
-            memory.y[: self.n_q],
-            int(stepping.target),
-            self.options,
+            self.run, status, log, self.y0[: self.n_q], self.memory.y[: self.n_q], self.options
         )

@@ -11,7 +11,7 @@ from pliant.model.bodies import Frame
 from pliant.model.contact_points import ContactPoint, contact_points
 from pliant.model.contacts import Contact, Friction, NormalLaw, Plane
 from pliant.model.model import Model
-from pliant.model.tree import find_frame
+from pliant.model.tree import find_frame, model_size
 from pliant.system.contact_tables import ContactEvent, FrictionKind, NormalKind
 
 # of an event function: in which table it has a row
@@ -41,14 +41,15 @@ class ContactRows:
 
     def add_contacts(self, model: Model, frames: list[Frame]) -> None:
         """A row per point; frames of points and planes are added to the list of frames."""
+        size = model_size(model)
         for contact in model.contacts:
             plane = len(frames)
             frames.append(plane_frame(model, contact.plane))
             for point in contact_points(model, contact):
-                self._add(contact, point, len(frames), plane)
+                self._add(contact, point, len(frames), plane, size)
                 frames.append(point.frame)
 
-    def _add(self, contact: Contact, point: ContactPoint, frame: int, plane: int) -> None:
+    def _add(self, contact: Contact, point: ContactPoint, frame: int, plane: int, size: float) -> None:
         k = len(self.contacts)
         self.names.append((contact.name, point.name))
         self.restitutions.append(np.nan if contact.normal.restitution is None else contact.normal.restitution)
@@ -56,6 +57,7 @@ class ContactRows:
             "frame": frame,
             "plane": plane,
             "radius": point.radius,
+            "size": size,
             "rests": contact.rests,
             "friction": -1 if contact.friction is None else self._friction(contact.friction),
             "phase": self.first_phase + k,
@@ -150,6 +152,7 @@ def _event(table: str, k: int, kind: ContactEvent, sticks: bool) -> dict[str, An
         "measure": kind,
         "direction": -1 if holds else 0,
         "start_side": 1 if firm or kind == ContactEvent.CLAMP else 0,
+        "is_gap": kind == ContactEvent.GAP,
         "is_firm": firm,
         "is_kink": kind not in (ContactEvent.GAP, ContactEvent.RELEASE),
     }

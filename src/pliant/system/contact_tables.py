@@ -61,6 +61,7 @@ CONTACT = np.dtype(
         ("span_first", np.int64),  # first velocity that its force may move ..
         ("span_end", np.int64),  # .. and the one after the last
         ("radius", np.float64),  # of the ball about the point [m]
+        ("size", np.float64),  # of the model: how large the lengths are of which its gap is a difference [m]
         ("K", np.float64),  # [N/m^n]
         ("n", np.float64),
         ("X", np.float64),  # POWER
@@ -140,7 +141,6 @@ CONTACT_WORK = np.dtype(
         ("unknown", np.int64),  # first of its stick forces, -1: does not stick
         # filled by contact/stick_or_slip.py
         ("branch_before", np.int64),
-        ("bound_soon", np.float64),  # bound a moment later [N]
     ],
     align=True,
 )

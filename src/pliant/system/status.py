@@ -29,6 +29,7 @@ class Status(IntEnum):
     EVENT_MISSED = 23  # an event function is on its wrong side at the end of a step without having fired
     GROWN = 24  # with fixed steps: motion beyond what energies and works explain
     COINCIDENT = 25  # the ends of a spring meet, so that its force has no direction; run.body says whose
+    STALLED = 26  # many steps in which hardly any time has passed
     # set by Python, never by a kernel
     INTERRUPTED = 16  # Ctrl-C
     CONTROLLER_FAILED = 17

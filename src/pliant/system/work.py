@@ -217,7 +217,9 @@ FORCE, FREE, RIGHT, SCALE, BOUND, SHARE, STEP, GRADIENT, MULTIPLIER, SLACK, WEIG
 REACH, STRENGTH, AXIS, DUAL, PULL, DUAL_STEP, PULL_STEP, DUAL_RIGHT, PULL_RIGHT, PREDICTED = range(12, 22)
 # shares and slacks (0: none) of the last evaluation along the motion, from which contact/follow_steps.py begins
 SHARE_BEFORE, SLACK_BEFORE = 22, 23
-N_STICK_ROWS = 24
+# bounds of which less is nothing: rounding of accelerations hides what it holds
+LEAST_BOUND = 24
+N_STICK_ROWS = 25
 # rows of work.stick_places, by unknown: first velocity that its force may move, and the one after the last; its lane in
 # M^-1; the end of its range of unknowns, beyond which W has no entries; first velocity that the range may move, and the
 # one after the last; and by lane: the one after the last velocity in it

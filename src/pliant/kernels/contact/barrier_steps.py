@@ -11,7 +11,6 @@ import math
 from pliant.kernels._jit import routine
 from pliant.kernels.algebra.dense import long_product
 from pliant.kernels.contact.bounded_matrix import factor, products, put_gradient, reach_of, solve
-from pliant.kernels.contact.cone_steps import MIN_BARRIER
 from pliant.kernels.contact.phase import width_at
 from pliant.system.work import AXIS, DUAL, GRADIENT, MULTIPLIER, RIGHT, SHARE, SLACK, STEP, STRENGTH, WEIGHT
 
@@ -107,8 +106,8 @@ def largest_change(work, first, end):
 
 
 @routine
-def descend(work, first, end, r, unit, mu, max_steps, min_length):
-    """The minimum of the objective with the last barrier, from this mu on, in steps that are not shorter than this part
+def descend(work, first, end, r, unit, mu, last, max_steps, min_length):
+    """The minimum of the objective with the last barrier, from this mu on to the last, in steps that are not shorter than this part
     of Newton's; whether it has been found. r: rank of W, if low."""
     s, before = work.stick_force, math.inf
     for _ in range(max_steps):
@@ -123,10 +122,10 @@ def descend(work, first, end, r, unit, mu, max_steps, min_length):
         if not length >= min_length or not change < math.inf:
             return False
         make_step(work, first, end, mu, length)
-        if mu == MIN_BARRIER:
+        if mu == last:
             if change < LAST_CHANGE or STAGNATION * before < change < ROUNDING_CHANGE:
                 return True
             before = change
         elif change < NEXT_CHANGE:
-            mu = max(BARRIER_FACTOR * mu, MIN_BARRIER)
+            mu = max(BARRIER_FACTOR * mu, last)
     return False

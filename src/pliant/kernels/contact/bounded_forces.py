@@ -10,7 +10,8 @@ In shares x of the bounds. The weight w_i of a friction pair, the most that grad
 light parts count as the others do. cone_steps.py leads to about the solution, barrier_steps.py ends there: at the
 minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where an evaluation before in the same
 phase is near, follow_steps.py leads from its solution to the same minimum. Where cones have not led there, barriers
-that fall more slowly do; if these have not either, which pairs stick is undecided, and the caller hears it.
+that fall more slowly do, or end at a larger one: where all pairs are about to slip at once, rounding hides the minimum
+with the smallest. If these have not either, which pairs stick is undecided, and the caller hears it.
 """
 
 import math
@@ -39,6 +40,7 @@ from pliant.system.work import (
 
 OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes integers only
 
+LARGER_FACTOR, N_LARGER = 100.0, 2  # from one last mu to the next larger one, which changes accelerations by about it
 FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 # 3 to 6, 1 to 3 and 10 to 40 are usual
 MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 400
@@ -95,38 +97,51 @@ def begin(work, first, end, mu):
 
 
 @routine
+def find_by_cones(work, first, end, r, unit, last):
+    """Shares and slacks at the minimum with this barrier, by cones; whether they have been found."""
+    begin(work, first, end, FIRST_BARRIER)
+    return approach_bounds(work, first, end, r, unit, last) and descend(
+        work, first, end, r, unit, last, last, MAX_FINAL_STEPS, 0.0
+    )
+
+
+@routine
 def find_shares(work, first, end, unit):
-    """Shares and slacks at the minimum with the last barrier; whether they have been found."""
+    """Shares and slacks at the minimum with the last barrier, which is returned; 0 if they have not been found."""
     r = factor_low_rank(work, first, end) if end - first > MAX_DENSE else 0
     if has_before(work, first, end) and follow(work, first, end, r, unit):
-        return True
+        return MIN_BARRIER
     # where no force is near its bound a few steps lead there at once, and else the first of them says so
     begin(work, first, end, MIN_BARRIER)
-    if descend(work, first, end, r, unit, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
-        return True
+    if descend(work, first, end, r, unit, MIN_BARRIER, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
+        return MIN_BARRIER
+    last = MIN_BARRIER
+    for _ in range(1 + N_LARGER):
+        if find_by_cones(work, first, end, r, unit, last):
+            return last
+        last *= LARGER_FACTOR
     begin(work, first, end, FIRST_BARRIER)
-    if approach_bounds(work, first, end, r, unit) and descend(
-        work, first, end, r, unit, MIN_BARRIER, MAX_FINAL_STEPS, 0.0
-    ):
-        return True
-    begin(work, first, end, FIRST_BARRIER)
-    return descend(work, first, end, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MAX_SAFE_STEPS, 0.0)
+    if descend(work, first, end, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MIN_BARRIER, MAX_SAFE_STEPS, 0.0):
+        return MIN_BARRIER
+    return 0.0
 
 
 @routine
 def find_part(work, first, end):
     """Forces, multipliers and margins of a part of the unknowns; whether they have been found."""
-    s, unit = work.stick_force, put_weights(work, first, end)
+    s, unit, last = work.stick_force, put_weights(work, first, end), MIN_BARRIER
     for i in range(first, end):
         s[REACH, i] = s[BOUND, i] / math.sqrt(unit) if is_bounded(work, i) else 0.0
     if not unit > 0.0:
         begin(work, first, end, 0.0)
-    elif not find_shares(work, first, end, unit):
-        return False
+    else:
+        last = find_shares(work, first, end, unit)
+        if last == 0.0:
+            return False
     remember(work, first, end)
     for i in range(first, end):
         s[FORCE, i] = s[BOUND, i] * s[SHARE, i]
-        s[MULTIPLIER, i] = MIN_BARRIER / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0
+        s[MULTIPLIER, i] = last / s[SLACK, work.stick_first[i]] if unit > 0.0 else 0.0
         s[MARGIN, i] = (s[SLACK, i] - s[MULTIPLIER, i]) * s[BOUND, i] if s[BOUND, i] > 0.0 else UNBOUNDED_MARGIN
     return True
 

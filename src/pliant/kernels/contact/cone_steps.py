@@ -3,7 +3,7 @@
 s = (1, x_i), x_i the share of a friction pair, is in the cone |s_1| <= s_0, and so is its dual z = (l_i, p_i), l_i the
 multiplier of the bound, p_i the part of the gradient that it takes up. Newton's method for gradient_i = p_i and
 s o z = (l_i + x_i p_i, p_i + l_i x_i) = (2 mu w_i, 0), with the scaling of Nesterov and Todd, predictor and corrector,
-mu falling to MIN_BARRIER (Andersen, Roos, Terlaky, Math. Program. 95, 2003; Mehrotra, SIAM J. Optim. 2, 1992). p_i is
+mu falling to the last (Andersen, Roos, Terlaky, Math. Program. 95, 2003; Mehrotra, SIAM J. Optim. 2, 1992). p_i is
 free to rotate: where forces move along the border of their discs, a multiplier alone would allow short steps only.
 """
 
@@ -30,10 +30,10 @@ from pliant.system.work import (
     WEIGHT,
 )
 
-MIN_BARRIER = 1e-13  # the last mu
+MIN_BARRIER = 1e-13  # the last mu, as a rule
 MAX_STEPS = 40
 MIN_PREDICTION = 0.1  # of a predictor: below it its products say nothing
-MIN_PART, MAX_PART = 0.98, 0.999  # of the way to the nearest bound that a step may take
+MIN_PART, MAX_PART = 0.9, 0.999  # of the way to the nearest bound that a step may take
 REACHED, LARGEST, RESIDUAL = 2.0, 4.0, 10.0  # times the last mu: the mean mu, the largest one, gradient - p over w
 
 
@@ -174,7 +174,7 @@ def sizes(work, first, end):
 
 
 @routine
-def approach_bounds(work, first, end, r, unit):
+def approach_bounds(work, first, end, r, unit, last):
     """Shares, slacks and multipliers about those of the last mu; whether they have been found. r: rank of W, if low."""
     s, run = work.stick_force, work.run[0]
     for i in range(first, end):
@@ -182,7 +182,7 @@ def approach_bounds(work, first, end, r, unit):
     for _ in range(MAX_STEPS):
         put_gradient(work, first, end, r, unit)
         mu, most, residual = sizes(work, first, end)
-        if mu < REACHED * MIN_BARRIER and most < LARGEST * MIN_BARRIER and residual < RESIDUAL * MIN_BARRIER:
+        if mu < REACHED * last and most < LARGEST * last and residual < RESIDUAL * last:
             return True
         if not put_scalings(work, first, end) or not factor(work, first, end, r):
             return False
@@ -194,7 +194,7 @@ def approach_bounds(work, first, end, r, unit):
         length = cone_length(work, first, end, 1.0)
         for i in range(first, end):
             s[PREDICTED, i] = s[STEP, i]
-        put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, MIN_BARRIER), length > MIN_PREDICTION)
+        put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, last), length > MIN_PREDICTION)
         solve(work, first, end, r)
         put_dual_step(work, first, end)
         make_cone_step(work, first, end, cone_length(work, first, end, min(max(length, MIN_PART), MAX_PART)))

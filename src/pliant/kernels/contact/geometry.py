@@ -1,8 +1,11 @@
 """Where contacts are: gap, normal, and velocity of the point against the plane, with their rates. All in world axes."""
 
 from pliant.kernels._jit import kernel
+from pliant.kernels.algebra.finite import ULP
 from pliant.kernels.algebra.vec3 import add, cross, dot, scale, sub
 from pliant.kernels.kinematics.tree import frame_acceleration, frame_placement, frame_state, frame_velocity
+
+ROUNDING_ULPS = 8.0  # of the lengths and speeds that enter: a gap and its rate are sums of a few of them
 
 
 @kernel
@@ -36,6 +39,29 @@ def measure_rates(system, work, k):
     arm0, arm0_dot = sub(add(p, arm), p0), sub(add(v, arm_dot), v0)
     of_plane = add(a0, add(cross(al0, arm0), cross(w0, arm0_dot)))
     return sub(of_point, of_plane), ndot
+
+
+@kernel
+def total_size(x):
+    return abs(x[0]) + abs(x[1]) + abs(x[2])
+
+
+@kernel
+def gap_rounding(contact, gap, location):
+    """How much of the gap of this point may be rounding [m]."""
+    return ROUNDING_ULPS * ULP * (contact.size + contact.radius + total_size(location) + abs(gap))
+
+
+@kernel
+def rests_on_plane(system, work, contact, gap, u, n, location):
+    """Whether gap and rate of this point vanish within rounding."""
+    if abs(gap) > gap_rounding(contact, gap, location):
+        return False
+    _, v, w = frame_state(system, work, contact.frame)
+    _, v0, w0 = frame_state(system, work, contact.plane)
+    reach = contact.size + contact.radius
+    speeds = total_size(v) + total_size(v0) + reach * (total_size(w) + total_size(w0))
+    return abs(dot(n, u)) <= ROUNDING_ULPS * ULP * speeds
 
 
 @kernel

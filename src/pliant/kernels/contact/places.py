@@ -90,8 +90,8 @@ def place_unknowns(system, work):
 
 @routine
 def place_again(system, work):
-    """Stiff forces of semi-implicit stages connect all trees: place unknowns anew where such a stage begins or ends."""
-    is_coupled = 1 if work.run[0].implicit_step > 0.0 else 0
+    """Place unknowns anew where a semi-implicit stage begins or ends whose stiff forces connect trees by rows."""
+    is_coupled = 1 if work.run[0].implicit_step > 0.0 and work.run[0].n_rows > 0 else 0
     if work.run[0].is_coupled != is_coupled:
         work.run[0].is_coupled = is_coupled
         place_unknowns(system, work)

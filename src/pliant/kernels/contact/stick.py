@@ -18,13 +18,13 @@ from pliant.kernels.algebra.dense import (
 from pliant.kernels.algebra.lanes import WIDTH
 from pliant.kernels.algebra.vec3 import add, dot, put, scale
 from pliant.kernels.contact.bounded_matrix import product, size_of
-from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes
+from pliant.kernels.contact.geometry import measure, measure_rates, plane_axes, total_size
 from pliant.kernels.contact.phase import width_at
 from pliant.kernels.contact.places import place_again
 from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import add_row
-from pliant.kernels.kinematics.tree import accelerate
+from pliant.kernels.kinematics.tree import accelerate, frame_acceleration
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -33,6 +33,7 @@ from pliant.system.work import (
     FORCE,
     FREE,
     LANE,
+    LEAST_BOUND,
     MARGIN,
     RANGE_END,
     RANGE_SPAN_END,
@@ -54,6 +55,7 @@ MIN_EIGENVALUE = 1e-6  # of W with its diagonal scaled to ones: below it frictio
 INVERSE_ITERATIONS = 3
 MIN_MOBILITY = 1e-12  # of that in the open tree: below it the motion is prescribed
 REFINEMENTS = 2
+UNLOADED = 1e-11  # of the accelerations of two bodies: what a contact brings them that carries nothing, up to rounding
 
 
 @routine
@@ -194,6 +196,29 @@ def find_responses(system, work, n):
             W[k, i] = row[k]
 
 
+@routine
+def unload_contacts(system, work, n):
+    """Let contacts hold nothing that could not change accelerations beyond their rounding; whether there are any."""
+    s, W, is_one = work.stick_force, work.stick, False
+    for k in range(len(system.contacts)):
+        i, contact = work.contacts[k].unknown, system.contacts[k]
+        if i < 0:
+            continue
+        a, _ = frame_acceleration(system, work, contact.frame)
+        a0, _ = frame_acceleration(system, work, contact.plane)
+        size = total_size(system.world[0].gravity) + total_size(a) + total_size(a0)
+        end = i + width_at(work, i, n)
+        mobility = max(W[i, i], W[end - 1, end - 1])
+        for j in range(i, end):
+            s[LEAST_BOUND, j] = UNLOADED * size / mobility if mobility > 0.0 else 0.0
+            if s[BOUND, j] < s[LEAST_BOUND, j]:
+                s[BOUND, j], is_one = 0.0, True
+    for k in range(len(system.joint_frictions)):
+        if work.joint_frictions[k].unknown >= 0:
+            s[LEAST_BOUND, work.joint_frictions[k].unknown] = 0.0
+    return is_one
+
+
 # --- f of W f = -a0 -----------------------------------------------------------------------------------------------
 
 
@@ -273,8 +298,9 @@ def find_stick_forces(system, work, q, v, vdot):
     put_accelerations(system, work, v, vdot, work.stick_force[FREE])
     put_jacobian(system, work, n)
     find_responses(system, work, n)
+    is_one_unloaded = unload_contacts(system, work, n)
     # more unknowns than velocities: they move together
-    if work.run[0].n_broken > 0 or n > len(vdot) or not is_independent(work, n):
+    if is_one_unloaded or work.run[0].n_broken > 0 or n > len(vdot) or not is_independent(work, n):
         return call_rest_forces(work.calls[0].rest_forces, (work, n))
     solve_forces(work, n)
     return OK

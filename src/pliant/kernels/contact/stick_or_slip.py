@@ -8,15 +8,18 @@ mu_s > mu_k has no unique answer. The rule here: all pairs begin with mu_s N, bu
 still creep, which have the law's own bound just above rest, mu(0+) N. Pairs that reach their bound together are lowered
 to it together, each at most once an instant, and the problem is solved again; a lowered pair well inside its bound
 sticks. Where a contact begins it carries nothing, up to rounding, and holds nothing: its bound is then that of a moment
-later, so that what lands at rest sticks with mu_s, and does not slip by rounding.
+later, so that what lands at rest sticks with mu_s, and does not slip by rounding. What carries nothing a moment later
+either (the upper cubes of a stack that begins at rest) keeps its branch until it does.
 """
 
 from pliant.kernels._jit import REST_FORCES, STATE, SWITCH, kernel, routine
+from pliant.kernels.algebra.vec3 import dot
 from pliant.kernels.contact.friction import bound_at_rest
 from pliant.kernels.contact.gather import load_states
+from pliant.kernels.contact.geometry import measure, measure_rates
+from pliant.kernels.contact.normal import normal_force
 from pliant.kernels.contact.phase import count_contacts
 from pliant.kernels.contact.stick import find_stick_forces
-from pliant.kernels.kinematics.joints import rates
 from pliant.system.contact_tables import Branch, ContactEvent
 from pliant.system.memory import FOUND
 from pliant.system.status import Status
@@ -25,7 +28,7 @@ from pliant.system.work import BOUND, MARGIN
 call_state = STATE.call
 call_rest_forces = REST_FORCES.call
 
-OK, SWITCHED = int(Status.OK), int(Status.SWITCHED)
+OK, SWITCHED, UNDECIDED = int(Status.OK), int(Status.SWITCHED), int(Status.FRICTION_UNDECIDED)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)  # numba mixes integers only
 
 REACHED_MARGIN = 1e-9  # of a bound: it is reached within rounding
@@ -37,8 +40,10 @@ RETURN_MARGIN = 0.01  # of a bound: one that broke away sticks again; far above 
 
 @kernel
 def has_reached(work, i):
-    """Whether the friction pair with first unknown i is held by all that its bound allows, or not held."""
-    return not work.stick_force[MARGIN, i] > REACHED_MARGIN * work.stick_force[BOUND, i]
+    """Whether the friction pair with first unknown i is held by all that its bound allows. What carries nothing holds
+    nothing and does not slip either."""
+    bound = work.stick_force[BOUND, i]
+    return bound > 0.0 and not work.stick_force[MARGIN, i] > REACHED_MARGIN * bound
 
 
 @kernel
@@ -105,22 +110,28 @@ def hold(system, work):
 
 
 @routine
-def expect_loads(system, work, t, q, v, later):
+def normal_force_soon(system, work, k, later):
+    """Normal force of contact k a moment later, by rate and acceleration of its gap: the gap itself may change by less
+    than its rounding until then."""
+    contact = system.contacts[k]
+    gap, u, n, _ = measure(system, work, k)
+    udot, ndot = measure_rates(system, work, k)
+    rate, rate_dot = -dot(n, u), -dot(n, udot) - dot(ndot, u)
+    depth = later * (rate + 0.5 * later * rate_dot) - gap
+    return normal_force(contact, work.phase[contact.phase], depth, rate + later * rate_dot)
+
+
+@routine
+def expect_loads(system, work, later):
     """Let contacts that stick, but carry next to nothing yet, hold what they will hold a moment later; whether there
-    are any."""
-    x, is_one = work.probe[: len(q)], False
-    rates(system, q, v, work.qdot)
-    for i in range(len(q)):
-        x[i] = q[i] + later * work.qdot[i]
-    call_state(work.calls[0].prepare, (system, work, t + later, x, v))
+    are any. Accelerations without stick forces have been found."""
+    is_one = False
     for k in range(len(system.contacts)):
-        work.contacts[k].bound_soon = work.contacts[k].bound
-    call_state(work.calls[0].prepare, (system, work, t, q, v))
-    for k in range(len(system.contacts)):
-        contact = work.contacts[k]
-        sticks = contact.unknown >= 0 and work.phase[system.contacts[k].phase].branch == STICK
-        if sticks and contact.bound < UNLOADED * contact.bound_soon:
-            contact.bound, is_one = contact.bound_soon, True
+        x, contact = work.contacts[k], system.contacts[k]
+        if x.unknown >= 0 and work.phase[contact.phase].branch == STICK:
+            soon = bound_at_rest(system.frictions[contact.friction], STICK, normal_force_soon(system, work, k, later))
+            if x.bound < UNLOADED * soon:
+                x.bound, is_one = soon, True
     return is_one
 
 
@@ -133,12 +144,12 @@ def decide(system, work, t, q, v, later):
         return OK
     call_state(work.calls[0].prepare, (system, work, t, q, v))
     status = find_stick_forces(system, work, q, v, work.vdot)
+    if status == OK and run.n_broken == 0 and are_within(system, work):
+        return OK
+    if (status == OK or status == UNDECIDED) and later > 0.0 and expect_loads(system, work, later):
+        status = find_stick_forces(system, work, q, v, work.vdot)
     if status != OK or (run.n_broken == 0 and are_within(system, work)):
         return status
-    if later > 0.0 and expect_loads(system, work, t, q, v, later):
-        status = find_stick_forces(system, work, q, v, work.vdot)
-        if status != OK or (run.n_broken == 0 and are_within(system, work)):
-            return status
     # every round lowers something
     while True:
         status = call_rest_forces(work.calls[0].rest_forces, (work, run.n_sticking))

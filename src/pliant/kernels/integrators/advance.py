@@ -35,7 +35,7 @@ OK, DONE, BUFFER_FULL, SAMPLE = int(Status.OK), int(Status.DONE), int(Status.BUF
 PAUSE, SWITCHED, REVIEW = int(Status.PAUSE), int(Status.SWITCHED), int(Status.REVIEW)
 STEP_TOO_SMALL, EVENT_MISSED = int(Status.STEP_TOO_SMALL), int(Status.EVENT_MISSED)
 TOO_MANY_STEPS, EVENT_NOT_LOCATED = int(Status.TOO_MANY_STEPS), int(Status.EVENT_NOT_LOCATED)
-GROWN = int(Status.GROWN)
+GROWN, STALLED = int(Status.GROWN), int(Status.STALLED)
 
 MAX_STAGNANT_STEPS = 100  # in a row of hardly any length, or 4 times as many as there are events
 
@@ -56,7 +56,7 @@ def note_fractional_forces(stepping, table, fired):
 def fire_events(system, work, memory):
     """Fire what is due and let the event handler act."""
     stepping, values = memory.stepping[0], memory.event_values
-    tolerance = stepping.simultaneous * max(abs(stepping.t), stepping.h_made)
+    tolerance = events.resolution(stepping, stepping.h_made)
     events.fire(stepping, system.events, values, tolerance, memory.side, memory.fired, memory.log)
     before = memory.scratch[3]
     copy(memory.y, before)
@@ -141,7 +141,7 @@ def one_step(system, work, memory):
     if h > 0.0:
         accept(work, memory, h)
         if has_stalled(stepping):
-            return STEP_TOO_SMALL
+            return STALLED
         if has_grown(system, work, memory):
             return GROWN
     if memory.fired.shape[0] > 0:

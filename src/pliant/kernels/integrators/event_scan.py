@@ -22,6 +22,7 @@ from pliant.kernels.integrators.events import (
     evaluate,
     is_chattering,
     matches,
+    resolution,
     take,
 )
 from pliant.system.status import Status
@@ -223,7 +224,7 @@ def first_crossing(system, work, memory, h, a, b):
         if theta < first:
             first, stepping.target, stepping.target_direction = theta, k, direction
             if theta > a:
-                b, tolerance = theta, stepping.simultaneous * max(abs(stepping.t), h)
+                b, tolerance = theta, resolution(stepping, h)
                 evaluate_inside(system, work, memory, b, h, G)
         if stepping.failure != OK or first == a:
             break

@@ -25,6 +25,12 @@ OK, INTERRUPTED = int(Status.OK), int(Status.INTERRUPTED)
 
 
 @routine
+def resolution(stepping, h):
+    """Events in a step of length h that are closer than this fire together [s]."""
+    return max(stepping.simultaneous * max(abs(stepping.t), h), stepping.h_min)
+
+
+@routine
 def sign(x):
     return 1 if x > 0.0 else -1
 
@@ -89,9 +95,12 @@ def accept_sides(table, values, side):
 @routine
 def renew_sides(table, values, fired, has_moved, side):
     """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped begin anew, and
-    of those with one side only; an event just fired keeps its side, but goes where gdot points if y has changed."""
+    of those with one side only; an event just fired keeps its side, but goes where gdot points if y has changed. Gaps
+    change their side where they fire, and nowhere else."""
     for k in range(side.shape[1]):
         g, gdot = values[G, k], values[GDOT, k]
+        if table[k].is_gap:
+            continue
         if g != values[G_LEFT, k] or (table[k].is_firm and table[k].direction != 0):
             begin_side(table[k], g, gdot, 0.0, side, k)
         elif has_moved == 1 and fired[k] != 0 and gdot != 0.0:
@@ -107,7 +116,7 @@ def is_chattering(stepping, event):
 @routine
 def is_missed(stepping, table, values, side, h):
     """Whether, at the end of a step that no event has ended, one is beyond its zero; stepping.target says which."""
-    tolerance = MISSED_MARGIN * stepping.simultaneous * max(abs(stepping.t), h)
+    tolerance = MISSED_MARGIN * resolution(stepping, h)
     for k in range(side.shape[1]):
         s, event = side[1, k], table[k]
         is_beyond = s * values[G, k] < -event.band - tolerance * abs(values[GDOT, k])
@@ -138,6 +147,15 @@ def is_resting(event, values, s, k):
 
 
 @routine
+def is_due(event, values, s, tolerance, k):
+    """Whether an event happens within the tolerance [s], or is a gap that vanishes and does not change."""
+    g, gdot = s * values[G, k], s * values[GDOT, k]
+    if not matches(event, -s) or is_resting(event, values, s, k):
+        return False
+    return (gdot < 0.0 and g <= -gdot * tolerance) or (event.is_gap == 1 and s > 0 and g == 0.0 and gdot == 0.0)
+
+
+@routine
 def log_found(stepping, fired, log):
     """Events that the decision at an instant has found."""
     for k in range(fired.shape[0]):
@@ -153,12 +171,11 @@ def fire(stepping, table, values, tolerance, side, fired, log):
     """Fill fired: the target and all that are due at the same instant; sides change, the log grows."""
     accept_sides(table, values, side)
     for k in range(fired.shape[0]):
-        s = side[1, k]
-        g, gdot = s * values[G, k], s * values[GDOT, k]
+        s, g, gdot = side[1, k], values[G, k], values[GDOT, k]
         fired[k] = 0
         if k == stepping.target:
             fired[k] = stepping.target_direction
-        elif gdot < 0.0 and g <= -gdot * tolerance and matches(table[k], -s) and not is_resting(table[k], values, s, k):
+        elif is_due(table[k], values, s, tolerance, k):
             fired[k] = -s
         if fired[k] != 0:
             side[0, k] = fired[k]

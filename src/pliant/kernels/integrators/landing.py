@@ -96,8 +96,7 @@ def is_false_alarm(stepping, values, h):
     dense output of the long step has been less accurate than the event asks for."""
     sign = -stepping.target_direction
     g, gdot = sign * values[G, stepping.target], sign * values[GDOT, stepping.target]
-    resolution = stepping.simultaneous * max(abs(stepping.t), h)
-    return g > 0.0 and gdot > 0.0 and g > FALSE_ALARM_MARGIN * gdot * resolution
+    return g > 0.0 and gdot > 0.0 and g > FALSE_ALARM_MARGIN * gdot * events.resolution(stepping, h)
 
 
 @routine
@@ -112,14 +111,19 @@ def drop_target(stepping, longest):
 
 
 @routine
+def time_resolution(stepping, t):
+    return max(RESOLUTION * abs(t), stepping.h_min)
+
+
+@routine
 def next_landing(stepping, table, values, side, h, left, right, before):
     """Next length of a step that shall end on the event, and the correction made; 0: good as it is.
 
     Good: located as well as t can say, or no longer improving (rounding of g). Newton's method between left, where the
     event has not happened, and right; halved where that leads out."""
     tau = events.correction(stepping, table, values, side)
-    t, finest = abs(stepping.t + h), stepping.simultaneous * max(abs(stepping.t), h)
-    if abs(tau) <= RESOLUTION * t or right - left <= RESOLUTION * t or 0.5 * before < abs(tau) <= finest:
+    least = time_resolution(stepping, stepping.t + h)
+    if abs(tau) <= least or right - left <= least or 0.5 * before < abs(tau) <= events.resolution(stepping, h):
         return h, 0.0
     landing = (stepping.t + h + tau) - stepping.t
     if left < landing < right and abs(tau) <= 0.5 * before:
@@ -198,13 +202,15 @@ def land(system, work, memory, theta):
     longest, before, made = stepping.h_made, math.inf, 0.0
     left, right, h = 0.0, longest, (stepping.t + theta * longest) - stepping.t
     for landing in range(1, MAX_LANDINGS + 1):
-        if h <= 0.0:
+        if h < stepping.h_min:
+            # at t itself, as far as time can tell
             waits = stepping.n_stagnant > MAX_WAITING
             if not (waits or leaves_zero(system, work, memory)):
+                h = 0.0
                 break
             # g leaves zero and is back within the resolution of t, or what the event does is undone at the same
             # instant, again and again: let the least time pass, or a little more
-            least = RESOLUTION * max(abs(stepping.t), longest)
+            least = time_resolution(stepping, max(abs(stepping.t), longest))
             h = min(least * (stepping.n_stagnant - MAX_WAITING if waits else 1), longest)
         if stepping.stop == 1:
             return INTERRUPTED

@@ -14,12 +14,12 @@ FAILED_STEP_FACTOR = 0.25  # to the next trial after an evaluation that failed
 AGAIN_FACTOR = 0.5  # at most, after a second rejection in a row: motion is less smooth than the order assumes
 MIN_ERROR = 1e-10  # in the controller
 MIN_STEP_ULPS = 16.0  # of t
-TINY_STEP = 1e-300  # [s] at t = 0
 FIXED_STRETCH, STRETCH = 1.0 + 1e-6, 1.01  # of a step that would leave a tiny one before a stop
 DEAD_POINT_MARGIN = 0.3  # of a step: too near to a dead point to end there
 MILD_STEPS = 6  # in a row below that bound that make those at it forgotten
 STALL_STEPS = 1000  # over which progress is measured
-MIN_PROGRESS = 1e-8  # of t, over so many steps
+MIN_PROGRESS = 1e-8  # of t, over so many steps; and of the whole run:
+MIN_SHARE = 1e-9
 
 
 @routine
@@ -70,7 +70,7 @@ def step_past_dead_point(stepping, t_expected, wanted):
 
 @routine
 def min_step(stepping):
-    return max(MIN_STEP_ULPS * ULP * abs(stepping.t), stepping.h_min, TINY_STEP)
+    return max(MIN_STEP_ULPS * ULP * abs(stepping.t), stepping.h_min)
 
 
 @routine
@@ -122,8 +122,8 @@ def count_stiff_steps(stepping):
 
 @routine
 def has_stalled(stepping):
-    """Whether many steps have made no progress, as near a singularity that rounding blurs."""
-    if stepping.is_fixed == 1 or stepping.n_steps < stepping.stall_steps + STALL_STEPS:
+    """Whether many steps have made no progress, as near a singularity that rounding blurs, or where events repeat."""
+    if stepping.n_steps < stepping.stall_steps + STALL_STEPS:
         return False
     before, stepping.stall_t, stepping.stall_steps = stepping.stall_t, stepping.t, stepping.n_steps
-    return stepping.t - before < MIN_PROGRESS * stepping.t
+    return stepping.t - before < max(MIN_PROGRESS * stepping.t, MIN_SHARE * stepping.duration)
