@@ -59,15 +59,30 @@ def decide_friction(system, work, memory):
 
 
 @routine
+def compare_switched_events(system, work, memory):
+    """Keep the event values before a switch in G_LEFT, and put those after it, at the very same state, into G_TRIAL.
+
+    Minimal coordinates are closed anew by the derivative that follows, which moves the state by rounding: compared
+    with the values after that, every event function would seem to have jumped."""
+    stepping = memory.stepping[0]
+    events.take(memory.event_values, events.G, events.G_LEFT)
+    if work.calls[0].solve_dependent != 0:
+        work.run[0].is_aside = 1
+        events.evaluate(system, work, memory, stepping.t, memory.y, memory.f, events.G_TRIAL)
+        work.run[0].is_aside = 0
+
+
+@routine
 def restart_events(system, work, memory):
     """Event values at (t, y); sides anew after a switch."""
-    stepping = memory.stepping[0]
+    stepping, values = memory.stepping[0], memory.event_values
     if memory.fired.shape[0] > 0:
         events.evaluate(system, work, memory, stepping.t, memory.y, memory.f, events.G_START)
     if stepping.was_switched == 1:
-        events.take(memory.event_values, events.G, events.G_LEFT)
-        events.take(memory.event_values, events.G_START, events.G)
-        events.renew_sides(system.events, memory.event_values, memory.fired, stepping.has_moved, memory.side)
+        events.take(values, events.G_START, events.G)
+        if work.calls[0].solve_dependent == 0:
+            events.take(values, events.G_START, events.G_TRIAL)
+        events.renew_sides(system.events, values, memory.fired, stepping.has_moved, memory.side)
 
 
 @routine
@@ -136,6 +151,7 @@ def restart(system, work, memory):
         return status
     if stepping.was_switched == 1:
         record_phase(stepping, work.phase, memory.phase_times, memory.phases)
+        compare_switched_events(system, work, memory)
     status = call_derivative(work.calls[0].derivative, (system, work, stepping.t, memory.y, memory.f))
     stepping.n_evaluations += 1
     if status != OK:
