@@ -145,18 +145,19 @@ def _tips(model: Model) -> list[Frame]:
     found = []
     for body in model.bodies:
         x = body.shape.length if isinstance(body.shape, Rod) else 0.2
-        found += [Frame(body.name, (share * x, 0.0, 0.0), name=f"{body.name}-{share:g}") for share in (0.5, 1.0)]
+        ends = (("middle", 0.5), ("end", 1.0))
+        found += [Frame(body.name, (share * x, 0.0, 0.0), name=f"{body.name}-{name}") for name, share in ends]
     return found
 
 
 def add_contact(rng: Random, model: Model) -> Model:
-    """A floor a little below one or two points of the mechanism."""
+    """A floor that one or two points of the mechanism reach, if they fall at all."""
     tips, axis = _tips(model), 1 if model.gravity[1] else 2
     chosen = [tips[int(k)] for k in rng.choice(len(tips), int(rng.integers(1, 3)), replace=False)]
-    q0 = np.asarray(model.q0)
     framed = replace(model, frames=(*model.frames, *chosen))
-    low = min(float(pliant.frame_placement(framed, q0, frame.name)[1][axis]) for frame in chosen)
-    low -= float(rng.uniform(0.005, 0.15))
+    free = run(framed, closure="multipliers", rtol=1e-6)
+    heights = np.min(free.placements(free.t, [frame.name for frame in chosen])[1][:, :, axis], axis=1)
+    low = heights[0] - max(0.005, float(rng.uniform(0.1, 0.9) * (heights[0] - np.min(heights))))
     normal = (0.0, 1.0, 0.0) if axis == 1 else (0.0, 0.0, 1.0)
     stiffness, e = float(10 ** rng.uniform(4, 6)), float(rng.uniform(0.3, 0.9))
     law = (
@@ -238,6 +239,7 @@ class Way(NamedTuple):
     name: str
     options: dict[str, Any]
     error: float
+    may_fail: bool = False  # with a reason
 
 
 RTOL = 1e-9
@@ -249,8 +251,8 @@ WAYS = (
     Way("radau", {"closure": "multipliers", "integrator": "radau", **TIGHT}, 1e4 * RTOL),
     Way("baumgarte", {"closure": "multipliers", "baumgarte": 10.0, **TIGHT}, 1e4 * RTOL),
     Way("reduced", {"closure": "reduced", **TIGHT}, 1e4 * RTOL),
-    Way("implicit", {"closure": "implicit", "integrator": "generalised_alpha", "step": 2e-4}, 1e-2),
-    Way("springs", {"closure": "springs", "closure_stiffness": 1e8, "integrator": "radau", "rtol": 1e-7}, 1e-2),
+    Way("implicit", {"closure": "implicit", "integrator": "generalised_alpha", "step": 2e-4}, 1e-2, True),
+    Way("springs", {"closure": "springs", "closure_stiffness": 1e8, "integrator": "radau", "rtol": 1e-7}, 1e-2, True),
 )
 MOVED = 1e-9  # of the start: how fast neighbouring motions part
 SENSITIVE = 1e4  # times as far apart at the end: no closure is compared there
@@ -269,7 +271,8 @@ def end(result: Result) -> np.ndarray:
 
 def growth(model: Model, plain: Result) -> float:
     """By how much a small change of the start has grown at the end."""
-    q, v = pliant.assemble(model, plain.q[0] + MOVED * np.random.default_rng(0).normal(size=len(plain.q[0])), plain.v[0])
+    aside = MOVED * np.random.default_rng(0).normal(size=len(plain.q[0]))
+    q, v = pliant.assemble(model, plain.q[0] + aside, plain.v[0], keep=())
     moved = run(model, q0=q, v0=v, **WAYS[0].options)
     return float(np.max(np.abs(end(moved) - end(plain)))) / MOVED if moved.is_ok else np.inf
 
@@ -287,12 +290,14 @@ def violations(model: Model, ways: tuple[Way, ...] = WAYS) -> tuple[str, list[st
         if grown > SENSITIVE:
             continue
         if other.status != "done":
+            if way.may_fail and other.reason:
+                continue
             found.append(f"{way.name}: {other.reason}")
             continue
         off = float(np.max(np.abs(end(other) - end(plain)) / np.maximum(1.0, np.abs(end(plain)))))
         if off > way.error * max(1.0, grown):
             found.append(f"{way.name}: ends {off:.2g} away, neighbours {grown:.1g} MOVED")
-        elif "step" not in way.options and way.name != "springs":
+        elif not way.may_fail:
             names = [[event.name for event in each.events] for each in (plain, other)]
             if sorted(names[0]) != sorted(names[1]):
                 found.append(f"{way.name}: events {len(names[1])}, not {len(names[0])}")
