@@ -17,10 +17,12 @@ LARGEST_WRONG = 0.2  # .. and red
 OPEN, WIDE_OPEN = 1e-6, 1e-3  # loops, as a part of the model's size
 DRIVEN = 1e-6  # of force times speed: friction with the motion
 OVERLOADED = 1.0 + 1e-5  # stick force over its bound
+# largest speed at a start whose loops have been closed, over the largest given: beyond it a singular pose is near
+MAX_SPEED_GAIN = 100.0
 # figures of an audit that are judged; the others inform
 JUDGED = (
     "energy_residual", "momentum_drift", "constraint_drift", "friction_drive", "stick_load",
-    "deflection_ratio", "section_angle",
+    "false_events", "start_speed_gain", "deflection_ratio", "section_angle",
 )  # fmt: skip
 BENDING = {
     "deflection_ratio": "the largest deflection of a beam over its length",
@@ -68,6 +70,16 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             "give a shorter max_step or a smaller rtol",
             "stick_load",
         )
+    if audit.get("false_events", 0) > 0:
+        yield Diagnostic(
+            WRONG,
+            f"{audit['false_events']:.0f} contacts, stops, flanks of backlash or one-way springs began while they acted "
+            "already, ended while they did not, or touched while they opened: these events are mistaken, and the motion "
+            "from there on may be wrong; please report the model",
+            "false_events",
+        )
+    if audit.get("start_speed_gain", 1.0) > MAX_SPEED_GAIN:
+        yield Diagnostic(WARNING, fast_start_words(audit["start_speed_gain"]), "start_speed_gain")
     drift = audit.get("constraint_drift", 0.0)
     if stays_closed and not drift <= OPEN:
         yield Diagnostic(
@@ -89,11 +101,20 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             )
 
 
+def fast_start_words(gain: float) -> str:
+    """Say that closing the rates of loops has made a start much faster than it was given."""
+    return (
+        f"closing the rates of the loops at the start makes it {gain:.3g} times as fast as the speeds given: it is near "
+        "a singular pose, and errors grow as much; start farther from it, keep other joints, or give the speeds of all "
+        "joints as they belong together"
+    )
+
+
 def _is_creep(audit: Mapping[str, float], settings: Mapping[str, Any]) -> bool:
     """Whether friction along the motion is a held point that creeps as steps err: all that it can have given is within
     what the balance of energy may err."""
     given = audit.get("friction_power", math.inf) * float(settings.get("duration") or math.inf)
-    return given <= _fair(settings) * audit.get("energy_scale", 0.0)
+    return given <= allowed_loss(settings) * audit.get("energy_scale", 0.0)
 
 
 def _promise(settings: Mapping[str, Any]) -> float:
@@ -101,7 +122,7 @@ def _promise(settings: Mapping[str, Any]) -> float:
     return max(MIN_PROMISE, 1e-8 if settings.get("step") is not None else float(settings.get("rtol", 1e-8)))
 
 
-def _fair(settings: Mapping[str, Any]) -> float:
+def allowed_loss(settings: Mapping[str, Any]) -> float:
     """Part of the energy that moved, or of a momentum, that may be lost without a word."""
     return LARGEST_LOSS if settings.get("step") is not None else min(PROMISED * _promise(settings), LARGEST_LOSS)
 
@@ -109,7 +130,7 @@ def _fair(settings: Mapping[str, Any]) -> float:
 def _balances(audit: Mapping[str, float], settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Energy and momentum, against what the tolerance promises."""
     is_fixed = settings.get("step") is not None
-    promise, fair = _promise(settings), _fair(settings)
+    promise, fair = _promise(settings), allowed_loss(settings)
     bad = LARGEST_WRONG if is_fixed else min(WRONG_BY * promise, LARGEST_WRONG)
     what = {
         "energy_residual": "energy appears or vanishes: {:.2g} of what moved has no work to explain it",

@@ -121,6 +121,7 @@ class Prepared:
         self._pinned = Pinned(self.system), Pinned(self.work)
         self.refs = self._pinned[0].ref, self._pinned[1].ref  # what kernels take for system and work
         self._no_reaction = self.work.no_reaction
+        self.start_speed_gain = 1.0  # of the last run: by how much closing the loops has made its start faster
         self._copies: list[Prepared] = []
         self.unchecked = as_flag(unchecked, "unchecked")
         self.lock = threading.RLock()  # work is one thread's at a time

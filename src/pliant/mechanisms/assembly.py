@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.diagnostics import MAX_SPEED_GAIN, fast_start_words
 from pliant.engine.arguments import as_names, as_numbers, as_state
 from pliant.engine.prepared import Prepared, prepare
-from pliant.errors import ModelError
+from pliant.errors import AccuracyWarning, ModelError
 from pliant.mechanisms.constraints import MAX_GAP, MIN_GAP, Loops
 from pliant.methods.integrators import Integrator
 from pliant.model.messages import listed, quoted
@@ -60,7 +62,9 @@ def assemble(
         return q, v
     loops = Loops(handle)
     q, v = on_signals(handle, q, v)
-    return closed_start(loops, q, v, loops.is_free & ~chosen)
+    closed = closed_start(loops, q, v, loops.is_free & ~chosen)
+    warn_of_fast_start(speed_gain(loops, v, closed[1]))
+    return closed
 
 
 def _values(model: Model, what: str, part: slice, given: ArrayLike) -> Array:
@@ -128,6 +132,19 @@ def closed_start(loops: Loops, q: Array, v: Array, free: NDArray[np.bool_]) -> t
     return q, v
 
 
+def speed_gain(loops: Loops, given: Array, closed: Array) -> float:
+    """Return the largest speed of a start on its loops over the largest one that was given; 1 rad/s is as much as one
+    size of the model a second."""
+    largest = [float(np.max(np.abs(v) / loops.lengths, initial=0.0)) for v in (given, closed)]
+    return largest[1] / largest[0] if largest[0] > 0.0 else 1.0
+
+
+def warn_of_fast_start(gain: float) -> None:
+    """Emit an AccuracyWarning if closing the rates has changed them out of proportion."""
+    if gain > MAX_SPEED_GAIN:
+        warnings.warn(fast_start_words(gain), AccuracyWarning, stacklevel=3)
+
+
 def mobility(model: Model, q: ArrayLike | None = None) -> Mobility:
     """How many velocities, constraints and independent constraints a mechanism has at a pose (default: its start)."""
     loops = Loops(prepare(model))
@@ -165,15 +182,19 @@ def start_on_loops(
 ) -> tuple[Array, Array]:
     """The start of a run: closed, unless virtual springs hold a start that the caller has given open on purpose.
 
-    Also chooses which constraints are active at first. is_closed: it has been found here before."""
+    Also chooses which constraints are active at first, and keeps by how much closing has made the start faster.
+    is_closed: it has been found here before."""
     if not handle.model.loops:
         return state
     handle.closure.use_per_state(handle.work)
     loops = Loops(handle)
     q, v = state if is_closed else on_signals(handle, *state)
+    handle.start_speed_gain = 1.0
     if not is_closed and not (is_given and not handle.closure.keeps_closed):
+        given = v
         q, v = closed_start(loops, q, v, loops.is_free & ~kept_velocities(handle.model, handle.model.keep))
         check_mobility(loops, q)
+        handle.start_speed_gain = speed_gain(loops, given, v)
     if handle.closure.keeps_closed:
         loops.choose(q, v)
     return q, v

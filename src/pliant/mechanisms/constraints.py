@@ -75,7 +75,7 @@ class Loops:
         """q on the loops (or with these values of the constraints), as near as Gauss-Newton steps of least length go:
         joints move, and beams bend only where joints alone do not close."""
         wanted = np.zeros(len(self.scales)) if wanted is None else wanted
-        for lengths in (self._velocity_scale, self._lengths()):
+        for lengths in (self._velocity_scale, self.lengths):
             found = self._closed(q, free, wanted, lengths)
             gap = (self.errors(found, np.zeros(len(free)))[0] - wanted) / self.scales
             if np.max(np.abs(gap), initial=0.0) < MAX_GAP or not self.model.has_modes:
@@ -121,7 +121,8 @@ class Loops:
             q = trial
         return best[1]
 
-    def _lengths(self) -> Array:
+    @cached_property
+    def lengths(self) -> Array:
         """What one unit of each velocity is compared with: 1 rad, or the size."""
         from pliant.model.scales import tolerances
 
@@ -138,20 +139,20 @@ class Loops:
 
     def rank(self, q: Array) -> int:
         """Independent constraints at a pose, of those that free velocities can meet."""
-        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self._lengths()[self.is_free]
+        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self.lengths[self.is_free]
         values = np.linalg.svd(A, compute_uv=False)
         return int(np.sum(values > RANK_TOLERANCE * max(values.max(initial=0.0), 1e-300)))
 
     def weakest(self, q: Array, rank: int) -> tuple[float, str]:
         """The least of the first `rank` singular values, and the loop that has most part in it."""
-        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self._lengths()[self.is_free]
+        A = self.jacobian(q)[:, self.is_free] / self.scales[:, None] * self.lengths[self.is_free]
         U, values, _ = np.linalg.svd(A, full_matrices=False)
         k = int(self.handle.system.constraints[int(np.argmax(np.abs(U[:, rank - 1])))].loop)
         return float(values[rank - 1]), self.model.loops[k].name
 
     def free_motions(self, q: Array) -> Array:
         """Velocities (columns) that the loops allow; of unit length, where 1 is 1 rad or the size."""
-        lengths, free = self._lengths(), self.is_free
+        lengths, free = self.lengths, self.is_free
         A = (self.jacobian(q) / self.scales[:, None] * lengths)[:, free]
         _, values, rows = np.linalg.svd(A, full_matrices=True)
         rank = int(np.sum(values > RANK_TOLERANCE * max(values.max(initial=0.0), 1e-300)))
@@ -161,7 +162,7 @@ class Loops:
 
     def nearby(self, q: Array) -> Array:
         """Another closed pose a little way off, along a direction in which the mechanism can move."""
-        motions, lengths = self.free_motions(q), self._lengths()
+        motions, lengths = self.free_motions(q), self.lengths
         w = motions @ np.random.default_rng(0).normal(size=motions.shape[1])
         w *= NEARBY_DISTANCE / max(np.max(np.abs(w / lengths)), 1e-300)
         return self.close(self.moved(q, w), self.is_free)

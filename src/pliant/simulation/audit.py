@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.bending_range import largest_bending
-from pliant.diagnostics import BENDING_RANGES
+from pliant.diagnostics import BENDING_RANGES, allowed_loss
 from pliant.engine.prepared import Prepared
 from pliant.mechanisms.constraints import Loops
 from pliant.model.flexible import Beam
 from pliant.model.tree import model_size
 from pliant.results.recording import energy_error
+from pliant.system.contact_tables import ContactEvent
 
 if TYPE_CHECKING:
     from pliant.system.phases import Phases
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 AT_REST = 1e-8  # of the largest potential energy: what of it is rounding
 PASSED_THROUGH = 0.1  # of the largest work: energy that moves where hardly any is stored
+SLOW_TOUCH = 1e-4  # [m/s] that counts as rest, as in kernels/contact/phase.py
 
 
 def audit_run(
@@ -96,3 +99,54 @@ def _friction(handle: Prepared, t: Array, y: Array, inputs: Array, phases: Phase
     drive, power, load = np.nanmax(found, axis=0, initial=0.0).tolist()
     figures: dict[str, Any] = {"friction_drive": drive, "friction_power": power}
     return figures | ({"stick_load": load} if len(handle.work.stick) else {})
+
+
+def false_events(
+    handle: Prepared,
+    v: Array,
+    phases: Phases,
+    log: list[tuple[int, int, float]],
+    contacts: Any,
+    settings: Mapping[str, Any],
+) -> int:
+    """Count the events that cannot have happened.
+
+    Contacts, stops, flanks of backlash and one-way springs that begin while they act already or end while they do not,
+    and contacts that begin while their gap opens. log: (event, direction, t) in the order of time; v: accepted rows."""
+    acting, rows = phases.tables[0]["is_active"] != 0, one_sided_events(handle)
+    count = 0
+    for k, direction, _ in log:
+        if k in rows:
+            phase, sign = rows[k]
+            begins = sign * direction > 0
+            count += bool(acting[phase] == begins)
+            acting[phase] = begins
+    allowed = _opening_speed(handle, v, settings)
+    # those that touch at the start have not begun by an event
+    return count + int(np.sum((contacts.v_in < -allowed) & (contacts.t_start > phases.times[0])))
+
+
+def one_sided_events(handle: Prepared) -> dict[int, tuple[int, int]]:
+    """Return {event: (row of the phase table, direction in which it begins)} of what acts on one side only."""
+    system, found = handle.system, {}
+    for k, event in enumerate(system.events):
+        if event.limit >= 0 and not event.is_stop:
+            found[k] = int(system.limits[event.limit].phase), 1
+        elif event.transmission >= 0:
+            found[k] = int(system.transmissions[event.transmission].phase) + (1 if event.component > 0 else 0), 1
+        elif event.spring >= 0 and not event.is_stop:
+            found[k] = int(system.springs[event.spring].phase), 1
+        elif event.contact >= 0 and event.measure == ContactEvent.GAP:
+            found[k] = int(system.contacts[event.contact].phase), -1
+    return found
+
+
+def _opening_speed(handle: Prepared, v: Array, settings: Mapping[str, Any]) -> float:
+    """Largest rate at which the gap of a contact that begins may open [m/s].
+
+    Where a point grazes its plane, an error of the gap enters the rate as its root: 2 a e = rate^2."""
+    model, size = handle.model, model_size(handle.model)
+    # of a mode, a length, too
+    units = np.where(handle.system.dofs.velocity_scale == 1.0, size, 1.0)
+    falling = np.sqrt(np.linalg.norm(model.gravity) * size)
+    return float(np.sqrt(allowed_loss(settings)) * max(np.max(np.abs(v) * units, initial=0.0), falling) + SLOW_TOUCH)

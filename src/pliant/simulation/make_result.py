@@ -15,7 +15,7 @@ from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.outputs import recorded_outputs
 from pliant.results.recording import Dense, recorded_energy
-from pliant.simulation.audit import audit_run
+from pliant.simulation.audit import audit_run, false_events
 from pliant.simulation.auto_integrator import describe_integrators, describe_reasons
 from pliant.simulation.contact_log import contact_log, join_contacts
 from pliant.simulation.continuing import checkpoint_of
@@ -77,12 +77,17 @@ def _result(
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
         reason = failure_reason(run, status, recorded.log, start, end, options)
-    t, _, _, inputs, energy = _split(handle, rows)
+    t, _, v, inputs, energy = _split(handle, rows)
+    settings = settings_of(options)
     y = rows[:, 1 : rows.shape[1] - inputs.shape[1]]
     audit = audit_run(handle, t, y, inputs, energy, phases, run.memory.atol)
+    if model.loops:
+        audit["start_speed_gain"] = handle.start_speed_gain
     if recorded.log:
         audit["event_error"] = float(stepping.event_error)
     contacts = contact_log(handle, rows, dense, phases, recorded.log)
+    if recorded.log:
+        audit["false_events"] = float(false_events(handle, v, phases, recorded.log, contacts, settings))
     commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
     if options["sample"] is not None and dense is not None:
         rows = _on_grid(rows, dense, options["sample"], model)
@@ -109,7 +114,7 @@ def _result(
         reason=reason,
         audit=audit,
         stats=stats,
-        settings=settings_of(options) | _integrator_settings(run),
+        settings=settings | _integrator_settings(run),
         inputs=inputs,
         dense=dense,
         contacts=contacts,

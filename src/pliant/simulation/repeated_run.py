@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.engine.arguments import as_state
 from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
+from pliant.mechanisms.assembly import warn_of_fast_start
 from pliant.model.model import Model
 from pliant.simulation.kept import as_bytes
 from pliant.simulation.options import check_options
@@ -70,6 +71,7 @@ class RepeatedRun:
         if self.handle.model.loops:
             state = put_on_loops(self.handle, self.state, self.options, is_given=q0 is not None, is_closed=is_closed)
             memory.y[: n_q + n_v] = np.concatenate(state)
+            warn_of_fast_start(self.handle.start_speed_gain)
         if self.has_phase:
             self.handle.start_phase(memory.y)
 

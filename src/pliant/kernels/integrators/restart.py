@@ -6,6 +6,7 @@ Reference: Hairer, Norsett, Wanner I, II.4, 'Starting Step Size', a) to f).
 import math
 
 from pliant.kernels._jit import DERIVATIVE, SWITCH, routine
+from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.records import record_phase
 from pliant.kernels.integrators.step_control import is_explicit, next_stop, weighted_norm
@@ -59,15 +60,33 @@ def decide_friction(system, work, memory):
 
 
 @routine
-def restart_events(system, work, memory):
-    """Event values at (t, y); sides anew after a switch."""
-    stepping = memory.stepping[0]
-    if memory.fired.shape[0] > 0:
-        events.evaluate(system, work, memory, stepping.t, memory.y, memory.f, events.G_START)
+def is_same(x, y):
+    for i in range(x.shape[0]):
+        if x[i] != y[i]:
+            return False
+    return True
+
+
+@routine
+def restart_events(system, work, memory, before):
+    """Event values at (t, y); sides anew after a switch. before: y as the switch has left it.
+
+    The derivative moves y by rounding where it closes loops or puts coordinates on signals. Whether an event function
+    has jumped is seen at the very same state: else every one would seem to have."""
+    stepping, values, f = memory.stepping[0], memory.event_values, memory.f
     if stepping.was_switched == 1:
-        events.take(memory.event_values, events.G, events.G_LEFT)
-        events.take(memory.event_values, events.G_START, events.G)
-        events.renew_sides(system.events, memory.event_values, memory.fired, stepping.has_moved, memory.side)
+        events.take(values, events.G, events.G_LEFT)
+        if not is_same(before, memory.y):
+            work.run[0].is_aside = 1
+            events.evaluate(system, work, memory, stepping.t, before, f, events.G_TRIAL)
+            work.run[0].is_aside = 0
+    if memory.fired.shape[0] > 0:
+        events.evaluate(system, work, memory, stepping.t, memory.y, f, events.G_START)
+    if stepping.was_switched == 1:
+        events.take(values, events.G_START, events.G)
+        if is_same(before, memory.y):
+            events.take(values, events.G_START, events.G_TRIAL)
+        events.renew_sides(system.events, values, memory.fired, stepping.has_moved, memory.side)
 
 
 @routine
@@ -136,6 +155,8 @@ def restart(system, work, memory):
         return status
     if stepping.was_switched == 1:
         record_phase(stepping, work.phase, memory.phase_times, memory.phases)
+    before = memory.scratch[3]
+    copy(memory.y, before)
     status = call_derivative(work.calls[0].derivative, (system, work, stepping.t, memory.y, memory.f))
     stepping.n_evaluations += 1
     if status != OK:
@@ -143,7 +164,7 @@ def restart(system, work, memory):
     slope = weighted_norm(memory.f, memory.y, memory.atol, stepping.rtol)
     if not math.isfinite(slope):
         return NOT_FINITE
-    restart_events(system, work, memory)
+    restart_events(system, work, memory, before)
     forget_steps(stepping)
     if stepping.is_fixed == 1 or (stepping.h > 0.0 and stepping.was_switched == 0):
         return OK

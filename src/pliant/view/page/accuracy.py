@@ -32,6 +32,14 @@ AUDIT = {
     ),
     "friction_power": ("The largest power that friction gave to the motion.", "W"),
     "stick_load": ("Largest force that held a sticking contact or joint, over what friction can hold there.", ""),
+    "false_events": (
+        "Contacts, stops, flanks and one-way springs that began while they acted already, or ended while they did not: 0.",
+        "",
+    ),
+    "start_speed_gain": (
+        "Largest speed at the start, after its loops were closed, over the largest given; large near singular poses.",
+        "",
+    ),
     "momentum_drift": (
         "Change of linear or angular momentum, which must not change here, relative to the bodies' own momenta.",
         "",
