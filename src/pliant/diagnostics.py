@@ -20,7 +20,7 @@ OVERLOADED = 1.0 + 1e-5  # stick force over its bound
 # figures of an audit that are judged; the others inform
 JUDGED = (
     "energy_residual", "momentum_drift", "constraint_drift", "friction_drive", "stick_load",
-    "deflection_ratio", "section_angle",
+    "deflection_ratio", "section_angle", "growing_turn",
 )  # fmt: skip
 BENDING = {
     "deflection_ratio": "the largest deflection of a beam over its length",
@@ -48,6 +48,8 @@ def diagnose(
 
 def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool) -> Iterator[Diagnostic]:
     yield from _balances(audit, settings)
+    if audit.get("growing_turn", 0.0) > 0.0:
+        yield _growth(audit["growing_turn"], audit["stability_limit"], settings)
     if settings.get("version") == "printed":
         yield Diagnostic(
             WRONG,
@@ -87,6 +89,18 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
             yield Diagnostic(
                 WARNING, f"{words} reached {audit[key]:.3g}; its coupling holds up to about {limit}: {hint}", key
             )
+
+
+def _growth(turn: float, limit: float, settings: Mapping[str, Any]) -> Diagnostic:
+    """A fixed step beyond the limit of stability of its method."""
+    step = float(settings["step"])
+    words = (
+        f"{settings['integrator']} is stable only up to omega h = {limit:.4g}, but motion about the start is as fast as "
+        f"{turn / step:.3g} rad/s: with h = {step:g} s that is {turn:.3g}, and it grows at every step; give a step below "
+        f"{step * limit / turn:.2g} s, or a method that is stable at every step: newmark, generalised_alpha, wilson, "
+        "houbolt"
+    )
+    return Diagnostic(WARNING, words, "growing_turn")
 
 
 def _is_creep(audit: Mapping[str, float], settings: Mapping[str, Any]) -> bool:
