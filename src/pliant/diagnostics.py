@@ -95,10 +95,10 @@ def _growth(turn: float, limit: float, settings: Mapping[str, Any]) -> Diagnosti
     """A fixed step beyond the limit of stability of its method."""
     step = float(settings["step"])
     words = (
-        f"{settings['integrator']} is stable only up to omega h = {limit:.4g}, but motion about the start is as fast as "
-        f"{turn / step:.3g} rad/s: with h = {step:g} s that is {turn:.3g}, and it grows at every step; give a step below "
-        f"{step * limit / turn:.2g} s, or a method that is stable at every step: newmark, generalised_alpha, wilson, "
-        "houbolt"
+        f"{settings['integrator']} is stable only up to omega h = {limit:.4g}, omega the fastest frequency; about the "
+        f"start that is {turn / step:.3g} rad/s, which with h = {step:g} s makes {turn:.3g}, and grows at every step; "
+        f"give a step below {0.99 * step * limit / turn:.2g} s, or a method that is stable at every step: newmark, "
+        "generalised_alpha, wilson, houbolt"
     )
     return Diagnostic(WARNING, words, "growing_turn")
 

@@ -27,9 +27,8 @@ def growth_figures(run: Run, options: dict[str, Any]) -> dict[str, float]:
     limit = stability_limit(integrator, step)
     if not 0.0 < limit < np.inf:
         return {}
-    growing = [
-        abs(rate) for rate in step * linear_rates(run) if abs(rate) > MIN_TURN and _grows(integrator, rate, step)
-    ]
+    rates = [rate for rate in step * linear_rates(run) if abs(rate) > MIN_TURN]
+    growing = [abs(rate) for rate in rates if _grows(integrator, rate, step)]
     return {"growing_turn": float(max(growing, default=0.0)), "stability_limit": limit}
 
 

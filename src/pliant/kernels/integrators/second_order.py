@@ -51,6 +51,8 @@ MAX_ITERATIONS = 10
 NEWTON_TOLERANCE = 0.01  # of the tolerances
 ROUNDING_ULPS = 10.0  # below which no correction is asked for
 DIVERGENCE_RATE = 0.99  # rate of convergence from which on Newton's method has failed
+STAGNATION_RATE = 0.5  # rate of convergence from which on corrections may be those of rounding
+MAX_ROUNDING_ULPS = 100.0  # of coordinates in a step: so much of their scales a correction by rounding may be
 REUSE_RATE = 0.1  # rate of convergence above which the Jacobian is formed anew
 CONVERGED = -1  # beside the Status of an iteration
 MAX_EXACT_ITERATIONS = 30
@@ -212,6 +214,26 @@ def error_left(newton, size):
     return size * rate / (1.0 - rate) if 0.0 < rate < DIVERGENCE_RATE else size
 
 
+@routine
+def is_rounding(system, memory, h):
+    """Return whether the correction in scratch[1] is rounding. Where coordinates are rounded by e, forces and loops
+    change a_new by e / (beta h^2) at most, however stiff they are; no shorter step helps against that."""
+    newton, active, r, n_q = memory.newton[0], memory.active, memory.scratch[1], system.world[0].n_q
+    n = memory.jacobian.shape[0] - newton.n_coordinates
+    for k in range(n):
+        i = active[k]
+        y, j = abs(memory.y_new[i]), i - n_q
+        change, rounded = abs(gamma_of(newton, n, k) * h * r[k]), y
+        if 0 <= j < len(system.dofs) and newton.beta > 0.0:
+            size = system.dofs[j].velocity_scale
+            if system.dofs[j].q >= 0:
+                size = max(size, abs(memory.y_new[system.dofs[j].q]))
+            rounded += size * newton.gamma / (newton.beta * h)
+        if not change <= MAX_ROUNDING_ULPS * ULP * rounded:
+            return False
+    return True
+
+
 @kernel
 def newton_tolerance(stepping):
     """Return how large what is left of a_new may be, over the tolerances."""
@@ -240,10 +262,11 @@ def iterate(system, work, memory, t, h, starts_at_rest):
             return NOT_FINITE
         if iteration > 0 and before > 0.0:
             newton.rate = size / before
-            if newton.rate >= DIVERGENCE_RATE and size > tolerance:
-                break
+        is_lost = newton.rate > STAGNATION_RATE and is_rounding(system, memory, h)
+        if newton.rate >= DIVERGENCE_RATE and size > tolerance and not is_lost:
+            break
         before = size
-        is_converged = error_left(newton, size) <= tolerance
+        is_converged = error_left(newton, size) <= tolerance or is_lost
     return NOT_CONVERGED
 
 
@@ -341,7 +364,7 @@ def descend(system, work, memory, t, h):
             put_correction(system, work, memory, h)
             next_size, is_small = correction_size(memory, h, memory.y), False
             if share == 1.0:
-                is_small = correction_size(memory, h, memory.y_new) <= tolerance
+                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_rounding(system, memory, h)
             if next_size <= (1.0 - LEAST_DESCENT * share) * size or is_small:
                 # multipliers without the next correction
                 take_share(work, memory, n, share)
