@@ -22,7 +22,7 @@ MAX_SPEED_GAIN = 100.0
 # figures of an audit that are judged; the others inform
 JUDGED = (
     "energy_residual", "momentum_drift", "constraint_drift", "friction_drive", "stick_load",
-    "false_events", "start_speed_gain", "deflection_ratio", "section_angle",
+    "false_events", "start_speed_gain", "deflection_ratio", "section_angle", "growing_turn",
 )  # fmt: skip
 BENDING = {
     "deflection_ratio": "the largest deflection of a beam over its length",
@@ -50,6 +50,8 @@ def diagnose(
 
 def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_closed: bool) -> Iterator[Diagnostic]:
     yield from _balances(audit, settings)
+    if audit.get("growing_turn", 0.0) > 0.0:
+        yield _growth(audit["growing_turn"], audit["stability_limit"], settings)
     if settings.get("version") == "printed":
         yield Diagnostic(
             WRONG,
@@ -108,6 +110,18 @@ def fast_start_words(gain: float) -> str:
         "a singular pose, and errors grow as much; start farther from it, keep other joints, or give the speeds of all "
         "joints as they belong together"
     )
+
+
+def _growth(turn: float, limit: float, settings: Mapping[str, Any]) -> Diagnostic:
+    """A fixed step beyond the limit of stability of its method."""
+    step = float(settings["step"])
+    words = (
+        f"{settings['integrator']} is stable only up to omega h = {limit:.4g}, omega the fastest frequency; about the "
+        f"start that is {turn / step:.3g} rad/s, which with h = {step:g} s makes {turn:.3g}, and grows at every step; "
+        f"give a step below {0.99 * step * limit / turn:.2g} s, or a method that is stable at every step: newmark, "
+        "generalised_alpha, wilson, houbolt"
+    )
+    return Diagnostic(WARNING, words, "growing_turn")
 
 
 def _is_creep(audit: Mapping[str, float], settings: Mapping[str, Any]) -> bool:

@@ -23,7 +23,15 @@ from pliant.kernels._jit import (
     table_at,
 )
 from pliant.kernels.integrators import lanes
-from pliant.kernels.integrators.advance import begin, begin_step, judge_step, pass_time, reason_to_return, wanted_step
+from pliant.kernels.integrators.advance import (
+    begin,
+    begin_step,
+    judge_step,
+    note_new_input,
+    pass_time,
+    reason_to_return,
+    wanted_step,
+)
 from pliant.kernels.integrators.landing import reject
 from pliant.kernels.integrators.restart import restart
 from pliant.kernels.integrators.step_control import has_stalled
@@ -225,7 +233,7 @@ def step_many(advance, systems, works, memories, first, tau, t_end, status, y):
         if status[i] == RUNNING:
             stepping = memory.stepping[0]
             stepping.t_end = t_end[i]
-            stepping.made_jump = 1
+            note_new_input(stepping)
             stepping.n_log = 0
             for k in range(tau.shape[1]):
                 work.inputs[first + k] = tau[i, k]

@@ -70,7 +70,7 @@ def failure_reason(
     if status == Status.STALLED:
         return failure_advice(status, t, stalled_item(run, log))
     who = failed_item(handle, status, events_of(handle, log), int(stepping.target))
-    return failure_advice(status, t, who, better_coupling(handle.model, who))
+    return failure_advice(status, t, who, better_coupling(handle.model, who)) + limit_words(status, options)
 
 
 def better_coupling(model: Model, beam: str) -> str:
@@ -78,6 +78,14 @@ def better_coupling(model: Model, beam: str) -> str:
     order = next((each.coupling_order for each in model.beams if each.name == beam), 0)
     words = {1: 'coupling = "high-order", ', 2: 'coupling = "fourth-order", '}
     return words.get(order, "")
+
+
+def limit_words(status: Status, options: dict[str, Any]) -> str:
+    """Return what else may be behind a fixed step that fails: the limit of stability of its method, if there is one."""
+    integrator, step = options["integrator"].first, options["step"]
+    if status not in (Status.NOT_CONVERGED, Status.NOT_FINITE, Status.DEFLECTED) or step is None:
+        return ""
+    return f"; {growth_words(integrator, step)}" if 0.0 < stability_limit(integrator, step) < np.inf else ""
 
 
 def growth_words(integrator: Integrator, step: float) -> str:

@@ -37,7 +37,7 @@ from pliant.simulation.options import takes_stages
 from pliant.simulation.recorder import OutOfMemoryError, Recorded
 from pliant.simulation.trial_steps import TRIED, Measured, guessed, measure_steps, try_steps
 from pliant.system.memory import Memory, Scheme, Sizes, StepOptions, new_memory, put_method, with_method
-from pliant.system.newton import find_unknowns, put_rule
+from pliant.system.newton import Unknowns, find_unknowns, put_rule
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -119,7 +119,7 @@ class Run:
         self._kept: dict[tuple[str, Integrator], Kept] = {}
         self._remember(first, _scheme(first, handle.method))
         self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
-        self._unknowns = find_unknowns(handle.system, len(handle.packed.state_scales))
+        self._unknowns = _unknowns(handle)
         self.choice = _choice(handle, options, len(self._unknowns.solved))
         self._remember_first()
         self.allowed_memory = options["memory"]
@@ -329,6 +329,11 @@ def _has_freedom(handle: Prepared) -> bool:
     return int(np.sum(handle.system.dofs.motion < 0)) > dependent
 
 
+def _unknowns(handle: Prepared) -> Unknowns:
+    """Unknowns of implicit integrators."""
+    return find_unknowns(handle.system, len(handle.packed.state_scales), has_freedom=_has_freedom(handle))
+
+
 def _rounding(handle: Prepared) -> float:
     """Of the velocities that constraints determine, where they determine them well."""
     A, system = handle.work.constraint_jacobian, handle.system
@@ -481,7 +486,7 @@ def _new_memory(
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
         has_laws=len(system.controllers) > 0,
         quaternions=[four.start for four in model.quaternions],
-        unknowns=find_unknowns(system, len(packed.state_scales)),
+        unknowns=_unknowns(handle),
     )
     if integrator.step_rule is not None:
         put_rule(memory.newton[0], integrator.step_rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import warnings
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from pliant.result import Result
 from pliant.simulation.accuracy import run_to_accuracy
 from pliant.simulation.continuing import as_start, go_on
 from pliant.simulation.fast_shapes import say_if_fast
+from pliant.simulation.fixed_steps import growth_figures
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room
@@ -115,9 +117,11 @@ def run_model(
         run.choose_first()
     else:
         go_on(run, begin)
+    growth = growth_figures(run, options)
     compiled = time.perf_counter()
     recorded, status, reason = advance_to_end(run, reported)
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.use_per_state(handle.work)  # outputs and the rest do
-    return make_result(run, recorded, status, reason, options, walls, start)
+    result = make_result(run, recorded, status, reason, options, walls, start)
+    return dataclasses.replace(result, audit=result.audit | growth)

@@ -29,6 +29,7 @@ from pliant.simulation.options import check_tables
 from pliant.simulation.outcome import events_of, status_word
 from pliant.simulation.repeated_run import RepeatedRun
 from pliant.simulation.snapshot import Snapshot, Tables
+from pliant.system.memory import CHANGED_INPUT
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -134,7 +135,8 @@ class Stepper:
                 raise ModelError("this stepper is in the middle of a step, and steps itself; give it a copy() to step")
             self._set_end(dt)
             self._tau[:] = command
-            self._made_jump[0] = 1
+            if self._made_jump[0] == 0:
+                self._made_jump[0] = CHANGED_INPUT
             if self._has_events:
                 self._n_log[0] = 0
                 self._log.clear()

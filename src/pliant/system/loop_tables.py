@@ -11,9 +11,10 @@ CONSTRAINT_OF, NUMBER_OF, FIRST_COLUMN, LAST_COLUMN = range(4)
 N_MULTIPLIER_PLACES = 4
 CLOSURE_ROUNDING = 1e-15  # of the scales: as closed as rounding allows
 # rows of work.constraint_vectors: A' v, right side of W, what an undetermined solution shall be; of dead points
-# (closures/dead_points.py): shares of the pivots of W, its diagonal now, and its largest so far
-BIAS, RIGHT, TARGET, SHARE, DIAGONAL, LARGEST = range(6)
-N_CONSTRAINT_VECTORS = 6
+# (closures/dead_points.py): shares of the pivots of W, its diagonal now, and its largest so far; of Newton's method
+# (integrators/second_order.py): multipliers at the beginning of a step, where it stands, and their correction
+BIAS, RIGHT, TARGET, SHARE, DIAGONAL, LARGEST, FORCE_AT_START, FORCE_AT_POINT, FORCE_CHANGE = range(9)
+N_CONSTRAINT_VECTORS = 9
 
 
 class SpringForm(IntEnum):

@@ -52,12 +52,13 @@ STEPPING = np.dtype(
         # state of the run: read by Python, written by integrators/advance.py and the modules it uses
         ("t", np.float64),  # [s] now
         ("h", np.float64),  # [s] next trial step, 0: to be guessed
-        ("made_jump", np.int64),  # 1: f does not belong to (t, y) any more
+        ("made_jump", np.int64),  # MADE_JUMP, CHANGED_INPUT: f does not belong to (t, y) any more
         ("has_begun", np.int64),
         ("is_awaiting", np.int64),  # 1: went back for a sample
         ("was_rejected", np.int64),  # 1: the next step must not grow
         ("was_switched", np.int64),  # 1: the phase changed: guess the step anew, renew the sides of events
-        ("dropped", np.int64),  # for steppers with a past: FORGET_STEPS, FORGET_JACOBIAN; they set it back to 0
+        # for steppers with a past: FORGET_STEPS, FORGET_JACOBIAN, NEW_INPUT; they set it back to 0
+        ("dropped", np.int64),
         ("has_moved", np.int64),  # 1: and so did y
         ("root_time", np.float64),  # when a force began that grows as a fractional power of time, -inf: none acts [s]
         ("failure", np.int64),  # status of an event function that failed
@@ -104,7 +105,11 @@ STEPPING = np.dtype(
 FOUND = -2  # in fired: fell without having been located, where forces jump
 LOG = np.dtype([("event", np.int64), ("direction", np.int64), ("t", np.float64)], align=True)
 
-FORGET_STEPS, FORGET_JACOBIAN = 1, 2  # stepping.dropped: the step before is void, and the Jacobian with it
+# stepping.made_jump: state, phase or motion have changed, or only what is held over the next step (commands, loads)
+MADE_JUMP, CHANGED_INPUT = 1, 2
+# stepping.dropped: the step before is void, and the Jacobian with it; it is not, but forces have changed: f by
+# memory.f - memory.f_new
+FORGET_STEPS, FORGET_JACOBIAN, NEW_INPUT = 1, 2, 3
 MIN_ERROR_OLD = 1e-4  # that the controller remembers of a step
 SIMULTANEOUS = 1e-12  # relative to max(|t|, h): events closer than this fire together
 MIN_STEP = 1e-15  # of the duration, less than rounding of t at its end
@@ -303,7 +308,7 @@ def put_method(stepping: Any, scheme: Scheme) -> None:
     stepping.step, stepping.interpolant = scheme.step, scheme.interpolant
     for name in ("n_stages", "order", "n_early", "alpha", "beta", "safety", "fading", "shrink", "growth"):
         stepping[name] = getattr(tableau, name)
-    stepping.made_jump, stepping.error_old, stepping.factor = 1, MIN_ERROR_OLD, 0.0
+    stepping.made_jump, stepping.error_old, stepping.factor = MADE_JUMP, MIN_ERROR_OLD, 0.0
 
 
 def with_method(memory: Memory, scheme: Scheme, unknowns: Unknowns) -> Memory:

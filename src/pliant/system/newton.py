@@ -2,7 +2,7 @@
 
 Unknowns of Newton's method are velocities, friction states, and coordinates of quaternion-like joints, in this order.
 Coordinates whose rates are velocities ('pairs') are eliminated; work terms and prescribed coordinates follow
-by themselves.
+by themselves. Where all motion is prescribed, the work terms are the unknowns, as if they were friction states.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.system.tables import rows
 
-N_SECOND_ORDER_ROWS = 7  # of memory.stages: kernels/integrators/second_order_rows.py
+N_SECOND_ORDER_ROWS = 11  # of memory.stages: kernels/integrators/second_order_rows.py
 
 
 class Rule(IntEnum):
@@ -50,7 +50,9 @@ NEWTON = np.dtype(
         ("beta", np.float64),  # weight of the new acceleration in the coordinates
         ("gamma", np.float64),  # and in the velocities
         ("gamma_of_states", np.float64),  # and in friction states
-        ("n_past", np.int64),  # accepted steps of the same length before it
+        ("n_past", np.int64),  # accepted steps before it that count: of the same length, but with Houbolt
+        ("h_before", np.float64),  # [s] of the step before that of length h_past, if n_past is above 1
+        ("has_new_input", np.int64),  # 1: forces have changed since the step before it
         # from step to step; private to the stepper
         ("t", np.float64),  # [s] where the last trial step began
         ("h", np.float64),  # [s] its length
@@ -83,15 +85,18 @@ class Unknowns(NamedTuple):
     solved: Sequence[int]  # velocities and states, then coordinates without a pair
     pairs: Sequence[tuple[int, int]]  # coordinate and its rate, one of `solved`
     n_coordinates: int = 0  # how many of the last of `solved` are coordinates
-    n_states: int = 0  # how many before them are friction states, the last of y
+    n_states: int = 0  # how many before them are friction states, the last of y (without freedom: all of z)
     first_rate: int = 0  # before it only coordinates
     of_velocities: Sequence[int] = ()  # which of `solved` each velocity is, -1: prescribed
     blocks: Sequence[tuple[int, int]] = ()  # of `solved`: first, and end, of each row of system.branches
 
 
-def find_unknowns(system: Any, n_states: int) -> Unknowns:
-    """The unknowns of a model's equations; n_states: friction states, the last of z."""
+def find_unknowns(system: Any, n_states: int, *, has_freedom: bool) -> Unknowns:
+    """The unknowns of a model's equations; n_states: friction states, the last of z. has_freedom: whether some motion
+    follows from forces; else error control and Newton's method are left with the work terms."""
     world = system.world[0]
+    if not has_freedom:
+        n_states = int(world.n_z)
     n_q, n_v, n_y = int(world.n_q), int(world.n_v), int(world.n_q + world.n_v + world.n_z)
     branch = system.bodies.branch[system.dofs.body]
     free = [j for j in range(n_v) if system.dofs[j].motion < 0]

@@ -7,13 +7,15 @@ corrector, of order k + 1. All is written in divided differences D_i = f[u_n, ..
 which Gauss's rule gives exactly. Error and order as Shampine and Gordon choose them.
 The variable u is t. After a force has begun at t_0 that grows as a fractional power of t - t_0, as Hertz's does, no
 polynomial in t follows it: then u is the root of t - t_0, in which 1.5 or 2.5 is a whole power and others do less harm.
+With fixed steps the order is max_order from the first step on: until there are as many points, steps are those of
+Gragg's extrapolated midpoint rule, of an order that is not lower.
 A coordinate whose rate is a velocity (memory.pairs) is integrated twice, as Stoermer and Cowell do:
 q_new = q + h v + sum D_i J_i with the differences of the acceleration. It is one order more accurate, and oscillations
 remain stable up to omega h = 0.6 and more at order 14, where integrating once ends at 0.02.
 The second evaluation (PECE) keeps the method stable. Where the kernel `nearby` says what it would find, but for a small
 part, it is left out; how large that part is, is measured every CHECK_STEPS steps.
-References: Hairer, Norsett, Wanner I, III.5 (variable step size), III.7 (order), III.10 (second order); Shampine,
-Gordon 1975; Berry, A Variable-Step Double-Integration Multi-Step Integrator, 2004."""
+References: Hairer, Norsett, Wanner I, II.9 (extrapolation), III.5 (variable step size), III.7 (order), III.10 (second
+order); Shampine, Gordon 1975; Berry, A Variable-Step Double-Integration Multi-Step Integrator, 2004."""
 
 import math
 
@@ -377,6 +379,51 @@ def evaluate_again(system, work, memory, t):
     return OK
 
 
+@routine
+def midpoint_rule(system, work, memory, t, h, n, end):
+    """Integrate from (y, f) at t over h by n short steps of the midpoint rule, n even, into end."""
+    short, first, x, rate = h / n, memory.scratch[0], memory.scratch[1], memory.scratch[2]
+    copy(memory.y, first)
+    for i in range(x.shape[0]):
+        x[i] = memory.y[i] + short * memory.f[i]
+    for k in range(1, n):
+        status = call_derivative(work.calls[0].derivative, (system, work, t + k * short, x, rate))
+        memory.stepping[0].n_evaluations += 1
+        if status != OK:
+            return status
+        for i in range(x.shape[0]):
+            last = x[i]
+            x[i] = first[i] + 2.0 * short * rate[i]
+            first[i] = last
+    copy(x, end)
+    return OK
+
+
+@routine
+def make_start_step(system, work, memory, t, h, order):
+    """Make a step of at least this order without a past, by extrapolating the midpoint rule to short steps of no
+    length: its error has even powers only. Rows of memory.stages from TOP down hold the extrapolations; those of
+    differences end before them."""
+    rows, n_rows = memory.stages, (order + 1) // 2
+    for j in range(n_rows):
+        n = 2 * (j + 1)
+        status = midpoint_rule(system, work, memory, t, h, n, rows[TOP - j])
+        if status != OK:
+            return status
+        # Neville's scheme: the best one of so many comes to stand in the last row
+        for l in range(j - 1, -1, -1):
+            row, better, part = rows[TOP - l], rows[TOP - l - 1], (n / (2.0 * (l + 1))) ** 2 - 1.0
+            for i in range(row.shape[0]):
+                row[i] = better[i] + (better[i] - row[i]) / part
+    copy(rows[TOP], memory.y_new)
+    memory.c[USED], memory.stepping[0].error = 0, 0.0
+    status = call_derivative(work.calls[0].derivative, (system, work, t + h, memory.y_new, memory.f_new))
+    memory.stepping[0].n_evaluations += 1
+    if status != OK:
+        return status
+    return OK if is_finite(memory.y_new) and is_finite(memory.f_new) else NOT_FINITE
+
+
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
     """One trial step from (y, f) at t into (y_new, f_new) at t + h; stepping.error is its error norm."""
@@ -384,7 +431,9 @@ def step(system, work, memory, t, h):
     begin_trial(memory, t)
     k = int(facts[ORDER])
     if stepping.is_fixed == 1:
-        k = int(min(facts[COUNT], facts[MAX_ORDER], HIGHEST_FIXED))
+        k = int(min(facts[MAX_ORDER], HIGHEST_FIXED))
+        if facts[COUNT] < k:
+            return make_start_step(system, work, memory, t, h, k)
     has_more = facts[COUNT] > k and k < facts[MAX_ORDER]
     facts[USED] = k
     way = way_to(memory, t, h)
@@ -495,9 +544,26 @@ def put_root_basis(memory, t, h, k):
             table[BASIS_TWICE + i, m] = sign * table[VALUE_TWICE + m, i]
 
 
+@routine
+def put_cubic(memory, h):
+    """Put the dense output of a step without a past: the cubic through both ends and their rates."""
+    r = memory.dense
+    for i in range(r.shape[1]):
+        change = memory.y_new[i] - memory.y[i]
+        r[0, i] = memory.y[i]
+        r[1, i] = change
+        r[2, i] = h * memory.f[i] - change
+        r[3, i] = change - h * memory.f_new[i] - r[2, i]
+        for m in range(4, r.shape[0]):
+            r[m, i] = 0.0
+
+
 @kernel(INTERPOLANT)
 def interpolate(system, work, memory, t, h):
     """Dense output of the step just made: the polynomials that the corrector integrates."""
+    if memory.c[USED] == 0:
+        put_cubic(memory, h)
+        return OK if is_finite(memory.dense[1]) else NOT_FINITE
     r, k, pairs, first = memory.dense, int(memory.c[USED]), memory.pairs, int(memory.c[FIRST])
     is_root = memory.c[IS_ROOT] == 1
     if is_root:

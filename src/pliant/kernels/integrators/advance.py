@@ -25,6 +25,7 @@ from pliant.kernels.integrators.step_control import (
     step_to,
 )
 from pliant.system.control_tables import SAME_INSTANT
+from pliant.system.memory import CHANGED_INPUT, MADE_JUMP
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -63,7 +64,7 @@ def fire_events(system, work, memory):
     status = call_switch(work.calls[0].switch, (system, work, stepping.t, memory.y, memory.fired))
     if status != SWITCHED:
         return status
-    stepping.made_jump = 1
+    stepping.made_jump = MADE_JUMP
     stepping.was_switched = 1
     stepping.has_moved = 0
     note_fractional_forces(stepping, system.events, memory.fired)
@@ -167,13 +168,20 @@ def begin(system, work, memory):
         events.start_sides(system.events, memory.event_values, tolerance, memory.side)
 
 
+@kernel
+def note_new_input(stepping):
+    """Note that forces change, not the state; a jump made at the same instant prevails."""
+    if stepping.made_jump == 0:
+        stepping.made_jump = CHANGED_INPUT
+
+
 @routine
 def sample_controllers(system, work, memory):
     """Let the controllers with a law act at t."""
     stepping = memory.stepping[0]
     args = (system, work, stepping.t, memory.y, 1 - stepping.has_begun)
     stepping.t_control = call_control(work.calls[0].control, args)
-    stepping.made_jump = 1
+    note_new_input(stepping)
     record_inputs(stepping, work.inputs, memory.rows)
 
 
@@ -184,11 +192,11 @@ def reason_to_return(stepping, memory, last_step):
         return DONE
     while stepping.boundary < memory.boundaries.shape[0] and memory.boundaries[stepping.boundary] <= stepping.t:
         stepping.boundary += 1
-        stepping.made_jump = 1
+        note_new_input(stepping)
     has_sample = stepping.sample < memory.samples.shape[0] and stepping.t < stepping.t_end
     if has_sample and memory.samples[stepping.sample] <= stepping.t + SAME_INSTANT:
         stepping.sample += 1
-        stepping.made_jump = 1
+        note_new_input(stepping)
         stepping.is_awaiting = 1
         return SAMPLE
     if is_full(stepping, memory):
@@ -215,7 +223,7 @@ def advance(system, work, memory):
         if stepping.t_control <= stepping.t + SAME_INSTANT and stepping.t < stepping.t_end:
             sample_controllers(system, work, memory)
         status = reason_to_return(stepping, memory, last_step)
-        if status == OK and stepping.made_jump == 1:
+        if status == OK and stepping.made_jump != 0:
             status = restart(system, work, memory)
         if status != OK:
             return status

@@ -10,7 +10,7 @@ from pliant.kernels.algebra.dense import copy
 from pliant.kernels.integrators import events
 from pliant.kernels.integrators.records import record_phase
 from pliant.kernels.integrators.step_control import is_explicit, next_stop, weighted_norm
-from pliant.system.memory import FORGET_JACOBIAN, FORGET_STEPS, MIN_ERROR_OLD
+from pliant.system.memory import CHANGED_INPUT, FORGET_JACOBIAN, FORGET_STEPS, MIN_ERROR_OLD, NEW_INPUT
 from pliant.system.status import Status
 
 # numba sees the callers as names of this module
@@ -93,8 +93,11 @@ def restart_events(system, work, memory, before):
 def forget_steps(stepping):
     """What controller and stepper remember of earlier steps."""
     stepping.error_old = MIN_ERROR_OLD
+    if stepping.was_switched == 1 or stepping.n_steps == 0:
+        stepping.dropped = FORGET_JACOBIAN
+    else:
+        stepping.dropped = NEW_INPUT if stepping.made_jump == CHANGED_INPUT else FORGET_STEPS
     stepping.made_jump = 0
-    stepping.dropped = FORGET_JACOBIAN if stepping.was_switched == 1 or stepping.n_steps == 0 else FORGET_STEPS
     if stepping.was_switched == 1:
         stepping.n_stiff = 0
 
@@ -167,6 +170,7 @@ def restart(system, work, memory):
     restart_events(system, work, memory, before)
     forget_steps(stepping)
     if stepping.is_fixed == 1 or (stepping.h > 0.0 and stepping.was_switched == 0):
+        stepping.was_switched = 0
         return OK
     guess = starting_step(system, work, memory, slope)
     # explicit stages only: implicit ones need not follow what is fast, and loops are not closed in a state far away

@@ -6,7 +6,10 @@ Symbols: a the algorithm's own accelerations, f = vdot of the equations of motio
     (1 - alpha_m) a_new + alpha_m a = (1 - alpha_f) f_new + alpha_f f
     v_new = R + gamma h a_new,  q_new = q moved along P + beta h^2 a_new
 Friction states follow the rule of v, work terms the trapezoidal rule (the rule of v where that is of third order).
-Unknowns: a_new; Newton's matrix is (1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v.
+Unknowns: a_new; Newton's matrix is (1 - alpha_m) - (1 - alpha_f) (gamma h J_v + beta h^2 J_q S), with q' = S v, of the
+beginning of the step or of one before. Where that does not lead to the end of the step (a contact begins, friction
+turns round, bodies turn far), the matrix is that of the end as it is known so far: differences of the equations of the
+step themselves, at every iterate, and corrections are shortened until the next one is smaller.
 References: Chung and Hulbert (1993); Arnold and Bruels (2007); moved along a velocity: Bruels and Cardona (2010); in
 two parts, whose product has no error of third order in h: Celledoni, Marthinsen and Owren (2003).
 """
@@ -18,18 +21,25 @@ from pliant.kernels.algebra.dense import copy
 from pliant.kernels.algebra.finite import ULP, larger_or_nan, zero_or_nan
 from pliant.kernels.algebra.lu import lu
 from pliant.kernels.integrators.multiplier_newton import add_multipliers, factor_multipliers, solve_blocks
-from pliant.kernels.integrators.newton import differentiate
+from pliant.kernels.integrators.newton import MIN_COMPONENT, differentiate
 from pliant.kernels.integrators.second_order_rows import (
+    DIRECTION,
+    INPUT,
     NEW,
     OLD,
+    POINT,
+    POINT_RATE,
     PROPOSED,
     P,
     R,
     begin_step,
+    change_past,
     end_step,
-    integrate_powers,
+    integrate_power,
     is_same_length,
+    put_rows,
 )
+from pliant.system.loop_tables import FORCE_AT_POINT, FORCE_AT_START, FORCE_CHANGE
 from pliant.system.status import Status
 
 call_derivative = DERIVATIVE.call
@@ -41,7 +51,13 @@ MAX_ITERATIONS = 10
 NEWTON_TOLERANCE = 0.01  # of the tolerances
 ROUNDING_ULPS = 10.0  # below which no correction is asked for
 DIVERGENCE_RATE = 0.99  # rate of convergence from which on Newton's method has failed
+STAGNATION_RATE = 0.5  # rate of convergence from which on corrections may be those of rounding
+MAX_ROUNDING_ULPS = 100.0  # of coordinates in a step: so much of their scales a correction by rounding may be
 REUSE_RATE = 0.1  # rate of convergence above which the Jacobian is formed anew
+CONVERGED = -1  # beside the Status of an iteration
+MAX_EXACT_ITERATIONS = 30
+MIN_SHARE = 1e-3  # of a correction that is shortened
+LEAST_DESCENT = 0.25  # of a share s of a correction: the next correction is smaller by this part of s at least
 
 
 @routine
@@ -123,12 +139,11 @@ def move_rotations(system, work, memory, h):
 
 
 @routine
-def correct(system, work, memory, h):
-    """One correction of a_new; the change of y_new over its tolerances."""
-    stepping, newton, a, b = memory.stepping[0], memory.newton[0], memory.stages[OLD], memory.stages[NEW]
-    f, f_new, active, mates, r = memory.f, memory.f_new, memory.active, memory.mates, memory.scratch[1]
-    m = memory.jacobian.shape[0]
-    n = m - newton.n_coordinates
+def put_correction(system, work, memory, h):
+    """Put the correction of a_new into scratch[1], and correct the multipliers."""
+    newton, a, b = memory.newton[0], memory.stages[OLD], memory.stages[NEW]
+    f, f_new, active, r = memory.f, memory.f_new, memory.active, memory.scratch[1]
+    n = memory.jacobian.shape[0] - newton.n_coordinates
     for k in range(n):
         i = active[k]
         r[k] = (1.0 - newton.alpha_f) * f_new[i] + newton.alpha_f * f[i]
@@ -136,17 +151,40 @@ def correct(system, work, memory, h):
     solve_blocks(memory, n, r)
     if work.calls[0].constraint_matrices != 0:
         add_multipliers(system, work, memory, h, r)
+
+
+@routine
+def correction_size(memory, h, y):
+    """Return what the correction in scratch[1] changes y_new by, over the tolerances of y."""
+    stepping, newton, active, mates, r = (
+        memory.stepping[0],
+        memory.newton[0],
+        memory.active,
+        memory.mates,
+        memory.scratch[1],
+    )
+    m = memory.jacobian.shape[0]
+    n = m - newton.n_coordinates
     size = 0.0
     for k in range(n):
         i = active[k]
-        b[i] += r[k]
-        change = abs(gamma_of(newton, n, k) * h * r[k]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
+        change = abs(gamma_of(newton, n, k) * h * r[k]) / (memory.atol[i] + stepping.rtol * abs(y[i]))
         size = larger_or_nan(size, change) + zero_or_nan(r[k])
     for k in range(mates.shape[0]):
         i = active[m + k]
-        change = abs(newton.beta * h * h * r[mates[k]]) / (memory.atol[i] + stepping.rtol * abs(memory.y_new[i]))
+        change = abs(newton.beta * h * h * r[mates[k]]) / (memory.atol[i] + stepping.rtol * abs(y[i]))
         size = larger_or_nan(size, change)
     return size
+
+
+@routine
+def correct(system, work, memory, h):
+    """Correct a_new once; return the change of y_new over its tolerances."""
+    put_correction(system, work, memory, h)
+    b, r, active = memory.stages[NEW], memory.scratch[1], memory.active
+    for k in range(memory.jacobian.shape[0] - memory.newton[0].n_coordinates):
+        b[active[k]] += r[k]
+    return correction_size(memory, h, memory.y_new)
 
 
 @routine
@@ -177,10 +215,36 @@ def error_left(newton, size):
 
 
 @routine
+def is_rounding(system, memory, h):
+    """Return whether the correction in scratch[1] is rounding. Where coordinates are rounded by e, forces and loops
+    change a_new by e / (beta h^2) at most, however stiff they are; no shorter step helps against that."""
+    newton, active, r, n_q = memory.newton[0], memory.active, memory.scratch[1], system.world[0].n_q
+    n = memory.jacobian.shape[0] - newton.n_coordinates
+    for k in range(n):
+        i = active[k]
+        y, j = abs(memory.y_new[i]), i - n_q
+        change, rounded = abs(gamma_of(newton, n, k) * h * r[k]), y
+        if 0 <= j < len(system.dofs) and newton.beta > 0.0:
+            size = system.dofs[j].velocity_scale
+            if system.dofs[j].q >= 0:
+                size = max(size, abs(memory.y_new[system.dofs[j].q]))
+            rounded += size * newton.gamma / (newton.beta * h)
+        if not change <= MAX_ROUNDING_ULPS * ULP * rounded:
+            return False
+    return True
+
+
+@kernel
+def newton_tolerance(stepping):
+    """Return how large what is left of a_new may be, over the tolerances."""
+    return max(NEWTON_TOLERANCE, ROUNDING_ULPS * ULP / stepping.rtol)
+
+
+@routine
 def iterate(system, work, memory, t, h, starts_at_rest):
     """Newton's method for a_new; leaves y_new and f_new."""
-    stepping, newton = memory.stepping[0], memory.newton[0]
-    tolerance = max(NEWTON_TOLERANCE, ROUNDING_ULPS * ULP / stepping.rtol)
+    newton = memory.newton[0]
+    tolerance = newton_tolerance(memory.stepping[0])
     predict(memory, h, starts_at_rest)
     before, is_converged = 0.0, False
     newton.rate = 0.0
@@ -198,11 +262,164 @@ def iterate(system, work, memory, t, h, starts_at_rest):
             return NOT_FINITE
         if iteration > 0 and before > 0.0:
             newton.rate = size / before
-            if newton.rate >= DIVERGENCE_RATE and size > tolerance:
-                break
+        is_lost = newton.rate > STAGNATION_RATE and is_rounding(system, memory, h)
+        if newton.rate >= DIVERGENCE_RATE and size > tolerance and not is_lost:
+            break
         before = size
-        is_converged = error_left(newton, size) <= tolerance
+        is_converged = error_left(newton, size) <= tolerance or is_lost
     return NOT_CONVERGED
+
+
+# --- exact slopes -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def difference_step(system, memory, i):
+    """Return the change of velocity or friction state i of y over which differences are taken."""
+    y, j = abs(memory.y_new[i]), i - system.world[0].n_q
+    if 0 <= j < len(system.dofs):
+        return math.sqrt(ULP) * max(y, system.dofs[j].velocity_scale)
+    return math.sqrt(ULP * max(MIN_COMPONENT, y))
+
+
+@routine
+def factor_at_end(system, work, memory, t, h):
+    """Put Newton's matrix at (t + h, y_new) and its factors, by differences of f_new over a_new; all else stays."""
+    newton, b, A, active = memory.newton[0], memory.stages[NEW], memory.factor[0], memory.active
+    f_new, base = memory.f_new, memory.stages[POINT_RATE]
+    n = memory.jacobian.shape[0] - newton.n_coordinates
+    copy(f_new, base)
+    for column in range(n):
+        i = active[column]
+        a = b[i]
+        b[i] += math.copysign(difference_step(system, memory, i) / (gamma_of(newton, n, column) * h), base[i])
+        change = b[i] - a
+        status = evaluate_end(system, work, memory, t, h)
+        b[i] = a
+        if status != OK:
+            return status
+        for row in range(n):
+            A[row, column] = -(1.0 - newton.alpha_f) * (f_new[active[row]] - base[active[row]]) / change
+        A[column, column] += 1.0 - newton.alpha_m
+    status = evaluate_end(system, work, memory, t, h)
+    newton.h_factored = h
+    newton.n_jacobians += 1
+    newton.n_factors += 1
+    newton.is_coupled = is_coupled(memory, n)
+    if status == OK and lu(A, memory.pivots[0], n) >= 0:
+        return NOT_CONVERGED
+    if status == OK and work.calls[0].constraint_matrices != 0:
+        return factor_multipliers(system, work, memory, t + h, h)
+    return status
+
+
+@routine
+def remember_forces(work, row):
+    """Copy the multipliers into a row of work.constraint_vectors."""
+    for k in range(len(work.constraints)):
+        work.constraint_vectors[row, k] = work.constraints[k].force
+
+
+@routine
+def restore_forces(work, row):
+    """Put the multipliers back from a row of work.constraint_vectors."""
+    for k in range(len(work.constraints)):
+        work.constraints[k].force = work.constraint_vectors[row, k]
+
+
+@routine
+def remember_direction(work, memory, n):
+    """Remember the correction of a_new and of the multipliers that has just been found."""
+    for k in range(n):
+        memory.stages[DIRECTION, memory.active[k]] = memory.scratch[1, k]
+    forces = work.constraint_vectors
+    for k in range(len(work.constraints)):
+        forces[FORCE_CHANGE, k] = work.constraints[k].force - forces[FORCE_AT_POINT, k]
+
+
+@routine
+def take_share(work, memory, n, share):
+    """Put a_new and the multipliers a share of the correction away from the point."""
+    rows, forces = memory.stages, work.constraint_vectors
+    for k in range(n):
+        i = memory.active[k]
+        rows[NEW, i] = rows[POINT, i] + share * rows[DIRECTION, i]
+    for k in range(len(work.constraints)):
+        work.constraints[k].force = forces[FORCE_AT_POINT, k] + share * forces[FORCE_CHANGE, k]
+
+
+@routine
+def descend(system, work, memory, t, h):
+    """Take the largest share of the correction after which the next one, by the same matrix, is smaller, in tolerances
+    that stay. Return (status, how much smaller)."""
+    share, tolerance = 1.0, newton_tolerance(memory.stepping[0])
+    n = memory.jacobian.shape[0] - memory.newton[0].n_coordinates
+    size = correction_size(memory, h, memory.y)
+    if not size < math.inf:
+        return NOT_FINITE, 1.0
+    remember_direction(work, memory, n)
+    while share > MIN_SHARE:
+        take_share(work, memory, n, share)
+        if evaluate_end(system, work, memory, t, h) == OK:
+            put_correction(system, work, memory, h)
+            next_size, is_small = correction_size(memory, h, memory.y), False
+            if share == 1.0:
+                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_rounding(system, memory, h)
+            if next_size <= (1.0 - LEAST_DESCENT * share) * size or is_small:
+                # multipliers without the next correction
+                take_share(work, memory, n, share)
+                return (CONVERGED if is_small else OK), (next_size / size if size > 0.0 else 0.0)
+        share *= 0.5
+    return NOT_CONVERGED, 1.0
+
+
+@routine
+def iterate_exactly(system, work, memory, t, h, starts_at_rest):
+    """Solve for a_new by Newton's method with the slopes of every iterate; leaves y_new and f_new."""
+    newton = memory.newton[0]
+    predict(memory, h, starts_at_rest)
+    status = evaluate_end(system, work, memory, t, h)
+    for _ in range(MAX_EXACT_ITERATIONS):
+        if status == OK:
+            status = factor_at_end(system, work, memory, t, h)
+        if status != OK:
+            return status
+        newton.n_iterations += 1
+        copy(memory.stages[NEW], memory.stages[POINT])
+        remember_forces(work, FORCE_AT_POINT)
+        put_correction(system, work, memory, h)
+        status, newton.rate = descend(system, work, memory, t, h)
+        if status == CONVERGED:
+            # y_new and f_new are those of a_new
+            return OK
+    return status if status != OK else NOT_CONVERGED
+
+
+@routine
+def solve_exactly(system, work, memory, t, h):
+    """Find a_new, y_new and f_new where a Jacobian of the beginning of the step has not led to them: from velocities as
+    they are, then from accelerations as they are."""
+    for attempt in range(2):
+        restore_forces(work, FORCE_AT_START)
+        status = iterate_exactly(system, work, memory, t, h, attempt == 0)
+        if status == OK:
+            return OK
+    memory.newton[0].h_factored = 0.0
+    return status
+
+
+@routine
+def ready_matrix(system, work, memory, t, h):
+    """Bring the factors of Newton's matrix to this step; the Jacobian may be old."""
+    newton = memory.newton[0]
+    if newton.needs_jacobian == 1 and newton.is_current == 0:
+        status = differentiate(system, work, memory, t)
+        if status != OK:
+            return status
+    if not is_same_length(h, newton.h_factored) and not factor_matrix(memory, h):
+        newton.h_factored = 0.0
+        return NOT_CONVERGED
+    return OK
 
 
 @routine
@@ -211,26 +428,36 @@ def solve_end(system, work, memory, t, h):
     newton = memory.newton[0]
     # a need not be one of slow motion at the beginning
     starts_at_rest = newton.h_past == 0.0
-    if newton.needs_jacobian == 1 and newton.is_current == 0:
-        status = differentiate(system, work, memory, t)
+    remember_forces(work, FORCE_AT_START)
+    while True:
+        status = ready_matrix(system, work, memory, t, h)
         if status != OK:
             return status
-    while True:
-        if not is_same_length(h, newton.h_factored) and not factor_matrix(memory, h):
-            newton.h_factored = 0.0
-            return NOT_CONVERGED
         status = iterate(system, work, memory, t, h, starts_at_rest)
         if status == OK:
             newton.needs_jacobian = 1 if newton.rate > REUSE_RATE else 0
             return OK
         newton.n_failures += 1
+        restore_forces(work, FORCE_AT_START)
         if newton.is_current == 1 and starts_at_rest:
+            if solve_exactly(system, work, memory, t, h) == OK:
+                return OK
             return status
         starts_at_rest = True
-        if newton.is_current == 0:
-            status = differentiate(system, work, memory, t)
-            if status != OK:
-                return status
+        newton.needs_jacobian = 1
+
+
+@routine
+def respond_to_input(memory):
+    """Make INPUT, the change of f by new forces, what the step can follow of it: times the inverse of Newton's
+    matrix."""
+    rows, active, r = memory.stages, memory.active, memory.scratch[1]
+    n = memory.jacobian.shape[0] - memory.newton[0].n_coordinates
+    for k in range(n):
+        r[k] = rows[INPUT, active[k]]
+    solve_blocks(memory, n, r)
+    for k in range(n):
+        rows[INPUT, active[k]] = r[k]
 
 
 @kernel(STEPPER)
@@ -239,11 +466,21 @@ def step(system, work, memory, t, h):
     length = begin_step(memory, t, h)
     memory.stepping[0].error = 0.0
     copy(memory.y, memory.y_new)
-    status = solve_end(system, work, memory, t, length)
+    status = OK
+    if memory.newton[0].has_new_input == 1:
+        status = ready_matrix(system, work, memory, t, length)
+        if status == OK:
+            respond_to_input(memory)
+            change_past(memory)
+            put_rows(memory, h)
+    if status == OK:
+        status = solve_end(system, work, memory, t, length)
     if status == OK and end_step(memory, h):
         status = evaluate_end(system, work, memory, t, h)
     if status == OK:
-        integrate_powers(memory, memory.newton[0].first_rate, h)
+        for i in range(memory.newton[0].first_rate, memory.y.shape[0]):
+            if memory.atol[i] == math.inf:
+                integrate_power(memory, i, h)
     return status
 
 

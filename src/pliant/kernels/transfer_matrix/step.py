@@ -11,7 +11,18 @@ from pliant.kernels._jit import DERIVATIVE, INTERPOLANT, STEPPER, kernel, routin
 from pliant.kernels.algebra.finite import larger_or_nan
 from pliant.kernels.algebra.trigonometry import cos_sin
 from pliant.kernels.forces.signals import evaluate_signals
-from pliant.kernels.integrators.second_order_rows import NEW, P, R, begin_step, end_step, integrate_powers
+from pliant.kernels.integrators.second_order_rows import (
+    INPUT,
+    NEW,
+    POINT,
+    P,
+    R,
+    begin_step,
+    change_past,
+    end_step,
+    integrate_power,
+    put_rows,
+)
 from pliant.kernels.transfer_matrix.acceleration import base_acceleration
 from pliant.kernels.transfer_matrix.coaxial import step_coaxial
 from pliant.kernels.transfer_matrix.hinges import end_hinge, hinge_moment, predict
@@ -125,20 +136,50 @@ def put_interpolated(memory, n, h):
         y_new[n + j] = rows[R, n + j] + newton.gamma * h * a
 
 
+@routine
+def solve_step(system, work, memory, h):
+    """Find the accelerations of P and R, and the end of the step."""
+    newton = memory.newton[0]
+    A, D = 1.0 / (newton.beta * h * h), newton.gamma / (newton.beta * h)
+    if system.world[0].is_coaxial:
+        return step_coaxial(system, work, memory, h, A, D)
+    return step_planar(system, work, memory, h, A, D)
+
+
+@routine
+def respond_to_input(system, work, memory, h):
+    """Make INPUT, the change of f by new forces, what the step can follow of it: K^-1 f of second_order_rows.py, by two
+    sweeps. Where P and R change as they would with accelerations larger by f, a_new changes by K^-1 f - f."""
+    newton, rows, n = memory.newton[0], memory.stages, len(work.dofs)
+    status = solve_step(system, work, memory, h)
+    if status != OK:
+        return status
+    for i in range(n, 2 * n):
+        rows[POINT, i] = rows[NEW, i]
+        rows[P, i] += newton.beta * h * h * rows[INPUT, i]
+        rows[R, i] += newton.gamma * h * rows[INPUT, i]
+    status = solve_step(system, work, memory, h)
+    for i in range(n, 2 * n):
+        rows[INPUT, i] += rows[NEW, i] - rows[POINT, i]
+    return status
+
+
 @kernel(STEPPER)
 def step(system, work, memory, t, h):
     """One step from (y, f) at t into (y_new, f_new) at t + h."""
-    stepping, newton, n = memory.stepping[0], memory.newton[0], len(work.dofs)
+    stepping, n = memory.stepping[0], len(work.dofs)
     length = begin_step(memory, t, h)
-    A, D = 1.0 / (newton.beta * length * length), newton.gamma / (newton.beta * length)
     if system.world[0].n_acting > 0:
         evaluate_signals(system, work, t + length, system.world[0].n_acting)
     stepping.n_evaluations += 1
     stepping.error = 0.0
-    if system.world[0].is_coaxial:
-        status = step_coaxial(system, work, memory, length, A, D)
-    else:
-        status = step_planar(system, work, memory, length, A, D)
+    if memory.newton[0].has_new_input == 1:
+        status = respond_to_input(system, work, memory, length)
+        if status != OK:
+            return status
+        change_past(memory)
+        put_rows(memory, h)
+    status = solve_step(system, work, memory, length)
     if status != OK:
         return status
     if end_step(memory, h):
@@ -147,7 +188,8 @@ def step(system, work, memory, t, h):
     else:
         for k in range(len(system.quadratures)):
             memory.f_new[2 * n + k] = work.power[system.quadratures[k]]
-    integrate_powers(memory, 2 * n, h)
+    for i in range(2 * n, memory.y.shape[0]):
+        integrate_power(memory, i, h)
     return status
 
 

@@ -54,6 +54,11 @@ AUDIT = {
         "rad",
     ),
     "coupling_order": ("Order of the slopes that the coupling of that beam counts.", ""),
+    "growing_turn": (
+        "Frequency times step of the fastest motion about the start that the fixed step lets grow; 0 if there is none.",
+        "rad",
+    ),
+    "stability_limit": ("Frequency times step up to which the method lets no oscillation grow.", "rad"),
     "length_error": ("Largest error of places, from a run with tighter tolerances (accuracy).", "m"),
     "angle_error": ("Largest error of attitudes, from a run with tighter tolerances (accuracy).", "rad"),
     "event_error": ("How far in time the located events may be from the true ones.", "s"),
