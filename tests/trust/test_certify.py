@@ -1,6 +1,7 @@
 """pliant.certify: stated errors bound true ones, causes are told apart, chaos is named, the budget holds."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -26,9 +27,10 @@ from pliant import (
     Rod,
 )
 from pliant.cases.case import all_cases
+from pliant.model.more_shapes import with_more_shapes
 from pliant.simulation.options import check_options
 from pliant.trust import shadows
-from pliant.trust.changed_models import with_more_modes
+from pliant.trust.certify import USUAL_BUDGET
 from pliant.trust.estimate import CertifiedFigure, window
 from pliant.trust.predictability import growth_of
 from pliant.trust.shadows import Cause, make_plan, make_runs
@@ -115,7 +117,7 @@ def test_too_few_shapes_are_told_as_modal_truncation():
     """With one shape the truncation rules; the stated error bounds the difference from a beam of many."""
     best = pliant.simulate(blade(8))["tip.y"][-1]
     for modes in (1, 2):
-        figure = pliant.certify(blade(modes), figures=["tip.y"], budget=200).figures["tip.y"]
+        figure = pliant.certify(blade(modes), figures=["tip.y"]).figures["tip.y"]
         assert figure.errors[Cause.MODES] > 10 * figure.errors[Cause.TIME]
         assert abs(figure.value - best) <= figure.error
         assert figure.model_error < figure.error
@@ -132,11 +134,11 @@ def test_more_shapes_leave_the_first_ones_and_their_start_as_they_are():
         q0=(0.1, 0.2, 0.3),
         v0=(1, 2, 3),
     )
-    grown = with_more_modes(Model("m", [beam], [Joint("j", "revolute", "b")]), 2)
+    grown = with_more_shapes(Model("m", [beam], [Joint("j", "revolute", "b")]), 2)
     assert grown.bodies[0].families == (4, 0, 3, 0)
     assert grown.bodies[0].q0 == (0.1, 0.2, 0, 0, 0.3, 0, 0)
     assert grown.bodies[0].v0 == (1, 2, 0, 0, 3, 0, 0)
-    assert with_more_modes(triple(), 2) is None
+    assert with_more_shapes(triple(), 2) is None
 
 
 def test_rest_by_friction_is_known_to_what_its_stick_speed_makes():
@@ -160,13 +162,66 @@ def test_what_virtual_springs_give_way_is_an_error_of_the_formulation():
     assert figure.errors[Cause.FORMULATION] > 0.9 * figure.error
 
 
-def test_the_budget_holds_and_what_does_not_fit_is_named():
+def test_the_budget_holds_and_what_does_not_fit_is_named(monkeypatch):
+    """As of a run that takes more than a second; without the runs that tell a cause figures have no digits."""
+    monkeypatch.setattr(shadows, "plain_runs_allowed", lambda budget, seconds: budget)
     said = []
     found = pliant.certify(blade(1), budget=4, announce=said.append)
     assert found.plan.cost <= 4.0
     assert found.plan.left_out
     assert all(words in said[0] for words in found.plan.left_out)
     assert any("does not fit" in note for note in found.notes)
+    assert all(figure.digits is None for figure in found.figures.values())
+
+
+def test_a_budget_counts_seconds_where_a_run_takes_less_than_one():
+    """By default at most 40 plain runs or one second, whichever is more."""
+    for seconds in (1e-3, 1e-2, 0.1, 0.3, 0.7, 1.0, 30.0):
+        allowed = shadows.plain_runs_allowed(USUAL_BUDGET, seconds)
+        assert USUAL_BUDGET * (1.0 - 1e-12) <= allowed <= max(40.0, 1.0 / seconds) * (1.0 + 1e-12)
+        assert allowed * seconds >= 1.0 - 1e-12
+
+
+def test_a_figure_has_no_digits_while_a_cause_is_not_counted():
+    """In Python, in the table, in the JSON and in words alike."""
+    errors = {Cause.TIME: 1e-12, Cause.FORMULATION: 1e-13, Cause.MODES: math.nan}
+    figure = CertifiedFigure("tip.x", 1.0, "m", errors, "not counted: modal truncation")
+    assert figure.digits is None
+    assert math.isinf(figure.error)
+    assert figure.text == "not known"
+    known = CertifiedFigure("tip.y", 1.0, "m", errors | {Cause.MODES: 2e-4})
+    assert known.digits == 3
+    found = pliant.certify(triple(), 0.2, figures=["tip.x", "tip.y"])
+    found = dataclasses.replace(found, figures={"tip.x": figure, "tip.y": known})
+    row, other = found.table()
+    assert row[1:5] == ("not known", "m", "-", "not counted")
+    assert other[3] == "3"
+    summary = json.loads(json.dumps(found.summary, allow_nan=False))["figures"]
+    assert summary["tip.x"]["digits"] is summary["tip.x"]["error"] is None
+    assert summary["tip.x"]["causes"]["modal_truncation"] is None
+    assert summary["tip.y"]["digits"] == 3
+    assert "3 to 3" in repr(found)
+
+
+@pytest.mark.parametrize(("ends", "modes"), [("ss", 1), ("cc", 1), ("cf", 2), ("sf", 1), ("ss", (1, 3))])
+def test_shapes_that_symmetry_hides_are_counted(ends, modes):
+    """A beam whose shapes are chosen by number, or by symmetry, against the same beam with many; at default options."""
+
+    def model(shapes):
+        beam = Beam(
+            "b", 1.0, Material(2e11, 7800.0), Rectangle(0.005, 0.02), bending_y=Bending(shapes, ends=ends), damping=0.01
+        )
+        return Model(
+            "m", [beam], [Joint("hinge", "revolute", "b", q0=0.3)], gravity=(0, -9.81, 0), duration=0.3,
+            outputs=[Output("root", "hinge", "reaction")],
+        )  # fmt: skip
+
+    found = pliant.certify(model(modes), figures=["root.fx", "root.fy", "hinge"])
+    many = pliant.simulate(model(16))
+    for name, figure in found.figures.items():
+        assert Cause.MODES in figure.errors
+        assert figure.digits is not None, figure.note
+        assert abs(figure.value - many[name][-1]) <= figure.error, name
 
 
 def test_contacts_are_figures_and_counts_that_change_are_said():
@@ -255,7 +310,7 @@ def test_without_a_run_that_tells_of_the_integration_nothing_is_known():
         patch.setattr("pliant.trust.shadows.LOOSER", 0.1)  # else longer steps would tell
         figure = pliant.certify(triple(), 1.0, figures=["tip.x"], **options).figures["tip.x"]
     assert math.isinf(figure.error)
-    assert figure.digits == 0
+    assert figure.digits is None
     assert figure.text == "not known"
     assert figure.note == "not counted: time integration"
 
@@ -322,7 +377,7 @@ def test_functions_reductions_and_times_are_figures():
 def test_a_run_that_fails_certifies_nothing():
     found = pliant.certify(triple(), 10.0, max_steps=10)
     assert not found.is_ok
-    assert all(figure.digits == 0 for figure in found.figures.values())
+    assert all(figure.digits is None for figure in found.figures.values())
     assert "failed" in found.notes[0]
 
 

@@ -18,6 +18,7 @@ from pliant.model.segmented_beams import HUB, SegmentedBeam, segmented_beam
 from pliant.model.signals import Cycloid
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme, grid, last_entry
 
 Array = NDArray[np.float64]
 SOURCE = "thesis on transfer matrices for online control of flexible robot arms"
@@ -84,9 +85,11 @@ def _length(result: Result) -> float:
 
 
 def tip_error(result: Result, t: Array) -> Array:
-    """How far the tip is from its goal, along its arc [m]."""
-    tip = result.outputs_at(t)["tip"]
-    return np.asarray(_length(result) * (np.unwrap(np.arctan2(tip[:, 1], tip[:, 0])) - _goal(result).after))
+    """How far the tip is from its goal, along its arc [m]; turns are those of the hub."""
+    tip, hub = result.outputs_at(t)["tip"], result.at(t)[0][:, result.model.coordinates.index(HUB)]
+    angle = np.arctan2(tip[:, 1], tip[:, 0])
+    angle += 2.0 * np.pi * np.round((hub - angle) / (2.0 * np.pi))
+    return np.asarray(_length(result) * (angle - _goal(result).after))
 
 
 def figures(result: Result) -> dict[str, float]:
@@ -94,13 +97,10 @@ def figures(result: Result) -> dict[str, float]:
     if result.dense is None:
         return found
     end = _goal(result).end
-    t = np.linspace(0.0, result.t[-1], 8001)
-    error, band = np.abs(tip_error(result, t)), BAND * _length(result) * abs(_goal(result).after)
-    outside = np.flatnonzero(error > band)
-    found["settling_time"] = float(t[min(outside[-1] + 1, len(t) - 1)]) if len(outside) else 0.0
+    band = BAND * _length(result) * abs(_goal(result).after)
+    found["settling_time"] = last_entry(grid(result), lambda t: np.abs(tip_error(result, t)) <= band)
     if end < result.t[-1]:
-        after = np.linspace(end, result.t[-1], 4001)
-        found["residual"] = float(np.abs(tip_error(result, after)).max())
+        found["residual"], _ = extreme(result, lambda t: np.abs(tip_error(result, t)), (end, float(result.t[-1])))
     return found
 
 

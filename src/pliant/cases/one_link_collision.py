@@ -7,11 +7,12 @@ While they touch, the velocity v_t of the end along the plane changes with the i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.cases.case import Case, Setting, Variant
 from pliant.cases.contact_settings import CONTACT_SETTINGS, friction_law, normal_law, unused_keys
@@ -33,6 +34,7 @@ from pliant.model.flexible import Beam, Bending, Circle, Material
 from pliant.model.model import Base, Model, Output
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme, grid, switches
 
 SETTINGS = {
     "mass": Setting(1.0, "of the link", "kg", low=1e-9),
@@ -148,17 +150,28 @@ def figures(result: Result) -> dict[str, float]:
     if not len(result.contacts):
         return {"contacts": 0.0}
     impact = impact_of(result)
-    t = np.linspace(impact.start, impact.end, 9601)
-    values = result.outputs_at(t)
-    sliding = values["end_velocity"][:, 0]
-    is_slow = np.abs(sliding) < STOPPED * result.contacts["v_in"][0]
-    turns = np.flatnonzero(is_slow | (sliding * sliding[0] < 0.0))
+    span = impact.start, impact.end
+    t, slow = grid(result, span), STOPPED * result.contacts["v_in"][0]
+
+    def sliding(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(result.outputs_at(t)["end_velocity"][:, 0])
+
+    first, last = sliding(t[[0, -1]])
+    stops = switches(t, lambda t: (np.abs(sliding(t)) < slow) | (sliding(t) * first < 0.0))
+    is_stopped = abs(first) < slow
     return impact.figures() | {
-        "penetration": float(-np.min(values["gap"])),
-        "tangential_speed_end": float(sliding[-1]),
-        "slide_time": float(t[turns[0]] if len(turns) else t[-1]) - impact.start,
-        "stick_time": float(np.mean(is_slow) * (t[-1] - t[0])),
+        "penetration": extreme(result, lambda t: -result.outputs_at(t)["gap"][:, 0], span)[0],
+        "tangential_speed_end": float(last),
+        "slide_time": 0.0 if is_stopped else float(stops[0] if len(stops) else t[-1]) - impact.start,
+        "stick_time": _time_of(t, lambda t: np.abs(sliding(t)) < slow),
     }
+
+
+def _time_of(t: NDArray[np.float64], holds_at: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> float:
+    """How long a condition holds."""
+    marks = np.concatenate([t[:1], switches(t, holds_at), t[-1:]])
+    lengths, holds = np.diff(marks), holds_at(0.5 * (marks[:-1] + marks[1:]))
+    return float(np.sum(lengths[holds]))
 
 
 FIGURES = {

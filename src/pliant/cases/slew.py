@@ -23,6 +23,7 @@ from pliant.model.model import Model, Output
 from pliant.model.signals import Cycloid
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
+from pliant.results.figures import extreme, grid, last_entry
 
 SHAPERS = ("none", "zv", "zvd", "ei")
 SOURCE = "input shaping: Singer and Seering 1990; Singhose, Seering and Singer 1994"
@@ -130,10 +131,12 @@ def _cycloids(signal: Any) -> list[Cycloid]:
 
 
 def tip_error(result: Result, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far the tip is from its goal, along its arc [m]."""
+    """How far the tip is from its goal, along its arc [m]; turns are those of the hub."""
     length, angle = result.model.frames[0].position[0], _cycloids(_reference(result))[0].after
-    tip = result.outputs_at(t)["tip"]
-    return np.asarray(length * (np.unwrap(np.arctan2(tip[:, 1], tip[:, 0])) - angle))
+    tip, hub = result.outputs_at(t)["tip"], result.at(t)[0][:, 0]
+    found = np.arctan2(tip[:, 1], tip[:, 0])
+    found += 2.0 * np.pi * np.round((hub - found) / (2.0 * np.pi))
+    return np.asarray(length * (found - angle))
 
 
 def _reference(result: Result) -> Any:
@@ -145,21 +148,23 @@ def _reference(result: Result) -> Any:
 def figures(result: Result) -> dict[str, float]:
     parts = _cycloids(_reference(result))
     end = max(part.end for part in parts)
-    t = np.linspace(0.0, result.t[-1], POINTS)
-    error = np.abs(tip_error(result, t))
     band = BAND * result.model.frames[0].position[0] * abs(parts[0].after)
-    outside = np.flatnonzero(error > band)
+    last = float(result.t[-1])
+
+    def error(t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(tip_error(result, t))
+
     return {
         "reference_end": end,
-        "residual_vibration": float(np.max(error[t >= end], initial=0.0)),
-        "settling_time": float(t[outside[-1]]) if len(outside) else 0.0,
+        "residual_vibration": extreme(result, error, (end, last))[0] if end < last else 0.0,
+        "settling_time": last_entry(grid(result), lambda t: error(t) <= band),
         "peak_torque": float(np.max(np.abs(result.outputs["torque"]))),
-        "peak_bending": float(np.max(np.abs(result.q[:, 1]))),
+        "peak_bending": extreme(result, lambda t: np.abs(result.at(t)[0][:, 1]))[0],
         "motor_work": float(result.energy["work_motor"][-1]),
     }
 
 
-POINTS = 4001  # at which the tip is looked at
+POINTS = 1000  # at which the tip is looked at
 FIGURES = {
     "reference_end": Figure("when the reference has arrived", "s"),
     "residual_vibration": Figure("largest distance of the tip from its goal after that, along its arc", "m"),
@@ -226,7 +231,7 @@ def _side_by_side(
     )
     curves = []
     for kind, result in results.items():
-        t = np.linspace(0.0, result.t[-1], POINTS // 4)
+        t = np.linspace(0.0, result.t[-1], POINTS)
         curves.append((kind, t, 1e3 * tip_error(result, t)))
     best = min(SHAPERS[1:], key=lambda kind: found[kind]["settling_time"])
     text = (

@@ -17,7 +17,7 @@ from pliant.model.joints import Joint
 from pliant.model.model import Load, Model
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
-from pliant.results.figures import extreme
+from pliant.results.figures import extreme, grid, last_entry
 
 Array = NDArray[np.float64]
 SOURCE = "thesis on transfer matrices for flexible robot arms, its 2- and 10-dof chains"
@@ -162,12 +162,8 @@ def figures(result: Result) -> dict[str, float]:
 
 def settling_time(result: Result) -> float:
     """Since when the tip has stayed within the band about its rest; the duration if it is not there yet."""
-    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], 20_001))
     rest = rest_angle(result)
-    outside = np.flatnonzero(np.abs(tip_angle(result, t) - rest) > BAND * abs(rest))
-    if not len(outside):
-        return 0.0
-    return float(t[min(outside[-1] + 1, len(t) - 1)])
+    return last_entry(grid(result), lambda t: np.abs(tip_angle(result, t) - rest) <= BAND * abs(rest))
 
 
 def chosen_figures(settings: dict[str, Any], result: Result) -> dict[str, float]:

@@ -179,7 +179,7 @@ def modes(
         return _beam_modes(settings, out)
     from pliant.cases.loading import load
     from pliant.files import make_folder, write_whole
-    from pliant.linear.modes import COLUMNS, modes
+    from pliant.linear.modes import modes
 
     model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
     folder = out or Path("pliant-out") / f"modes-{Path(case_or_file).stem}"
@@ -188,7 +188,7 @@ def modes(
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         found = modes(model, t=time, controllers=controllers)
-    print_table(COLUMNS, found.table())
+    print_table(found.columns, found.table())
     if not found.is_stable:
         print("pliant: a small motion grows: the state is not stable", file=sys.stderr)
     found.report(folder / "modes.html")

@@ -32,7 +32,7 @@ def certify(
             "or coordinates, outputs, energies and contacts)",
         ),
     ] = None,
-    budget: Annotated[float, typer.Option("--budget", metavar="RUNS", help="of computing, in plain runs")] = 10.0,
+    budget: Annotated[float, typer.Option("--budget", metavar="RUNS", help="of computing, in plain runs")] = 20.0,
     trust: TrustOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_model, as_names, as_number, as_numbers, as_vector
 from pliant.errors import ModelError
-from pliant.linear.linearise import linearise
+from pliant.linear.linearise import linear_model
 from pliant.linear.state_space import StateSpace
 from pliant.model.control_laws import StateFeedback
 from pliant.model.messages import closest, listed, quoted
@@ -42,7 +42,9 @@ def lqr(
     at = as_vector(model.q0 if q is None else q, model.coordinates, "q")
     gears = np.array([_gear(model, j) for j in columns])
     held = _holding_commands(model, at, columns, gears)
-    linear = linearise(model, at, inputs=[model.velocities[j] for j in columns], outputs=[model.velocities[columns[0]]])
+    linear = linear_model(
+        model, at, inputs=[model.velocities[j] for j in columns], outputs=[model.velocities[columns[0]]]
+    )
     if linear.A.shape != (len(names), len(names)):
         raise ModelError(
             f"lqr: {len(linear.A)} independent states of {len(names)}; it takes models without loops, prescribed "

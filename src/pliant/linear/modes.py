@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ from pliant.linear.feedback import Controllers
 from pliant.linear.holding import hold_still
 from pliant.linear.operating_point import OperatingPoint
 from pliant.linear.state_space import StateSpace
+from pliant.linear.truncation import excess, extended, percent, with_many_shapes
 from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.model.scales import tolerances
@@ -41,8 +43,17 @@ MAX_STEPS = 50  # of Newton's method for steady motion
 MAX_FILMS = 12  # modes on the page that move
 MAX_NOTEBOOK_FILMS, FRAME_HEIGHT = 4, 760  # in a notebook, [pixels]
 MAX_HALVINGS = 20  # of an amplitude at which loops do not close
-COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio", "what moves")
+COLUMNS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio")
 EPS = float(np.finfo(float).eps)
+
+
+class Asked(NamedTuple):
+    """The arguments of a call of modes()."""
+
+    q: Array | None
+    v: Array | None
+    controllers: bool
+    hold: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +71,7 @@ class Modes:
     shares: Array  # of the kinetic energy, per velocity (rows) and mode
     linear: StateSpace
     n_lost: int = 0  # motions under controllers that die out within a period to less than rounding, not listed
+    asked: Asked = field(default=Asked(None, None, True, False), repr=False)
 
     @property
     def frequencies(self) -> Array:
@@ -77,6 +89,30 @@ class Modes:
         size = np.abs(self.eigenvalues)
         return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0) + 0.0)
 
+    @cached_property
+    def truncation(self) -> Array:
+        """How far every frequency is above that of beams with all their shapes, as a share of itself: 0.08 is 8 %.
+
+        From the robot with 3 n + 3 shapes in place of n; 0 without beams, nan where they cannot have more."""
+        if not self.model.has_modes:
+            return np.zeros(len(self.eigenvalues))
+        more = with_many_shapes(self.model)
+        if more is None:
+            return np.full(len(self.eigenvalues), np.nan)
+        q, v = (extended(self.model, more, values, name) for values, name in ((self.asked.q, "q"), (self.asked.v, "v")))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the robot itself were given
+            try:
+                found = modes(more, q, v, t=self.t, controllers=self.asked.controllers, hold=self.asked.hold)
+            except (ModelError, SimulationError):
+                return np.full(len(self.eigenvalues), np.nan)
+        return excess(self.frequencies, found.frequencies, self.model, more)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Heads of the table."""
+        return (*COLUMNS, *(("from converged",) if self.model.has_modes else ()), "what moves")
+
     @property
     def is_stable(self) -> bool:
         """Whether no small motion grows."""
@@ -90,10 +126,13 @@ class Modes:
         return ", ".join(f"{self.model.velocities[j]} {100.0 * share[j]:.0f} %" for j in order if share[j] >= 0.05)
 
     def table(self) -> list[tuple[str, ...]]:
-        """Number, angular frequency, frequency, damping ratio and what moves, of every mode."""
+        """Number, angular frequency, frequency, damping ratio and what moves, of every mode; with beams also how far
+        the frequency is from converged."""
         rows = zip(self.frequencies, self.hertz, self.damping_ratios, strict=True)
+        shares = [(percent(share),) for share in self.truncation] if self.model.has_modes else [()] * len(self.hertz)
         return [
-            (str(k + 1), f"{w:.10g}", f"{f:.8g}", f"{zeta:.4g}", self.mostly(k)) for k, (w, f, zeta) in enumerate(rows)
+            (str(k + 1), f"{w:.10g}", f"{f:.8g}", f"{zeta:.4g}", *shares[k], self.mostly(k))
+            for k, (w, f, zeta) in enumerate(rows)
         ]
 
     @property
@@ -107,7 +146,9 @@ class Modes:
             }
             facts = (self.frequencies[k], self.hertz[k], self.damping_ratios[k], value.real, value.imag)
             names = ("frequency", "hertz", "damping_ratio", "growth_rate", "damped_frequency")
-            rows.append({**dict(zip(names, map(float, facts), strict=True)), "shape": shape})
+            share = float(self.truncation[k])
+            known = {"truncation": None if np.isnan(share) else share} if self.model.has_modes else {}
+            rows.append({**dict(zip(names, map(float, facts), strict=True)), **known, "shape": shape})
         state = {"q": self.q.tolist(), "v": self.v.tolist(), "t": self.t}
         loop = {"controllers": self.linear.period is not None, "period": self.linear.period}
         return {"model": self.model.name, "state": state, **loop, "modes": rows}
@@ -163,7 +204,7 @@ class Modes:
             "Small free motions, by rising frequency; the pictures show each at half a vibration per second, enlarged. "
             + self._about_controllers()
         )
-        table = Finding("Natural frequencies", text, COLUMNS, tuple(self.table()))
+        table = Finding("Natural frequencies", text, self.columns, tuple(self.table()))
         name = title or f"{self.model.name}: modes"
         count = len(self.frequencies)
         around = "rest" if not self.v.any() else "motion"
@@ -185,8 +226,8 @@ class Modes:
         return words
 
     def __repr__(self) -> str:
-        rows = [COLUMNS, *self.table()]
-        widths = [max(len(row[c]) for row in rows) for c in range(len(COLUMNS))]
+        rows = [self.columns, *self.table()]
+        widths = [max(len(row[c]) for row in rows) for c in range(len(self.columns))]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows)
 
 
@@ -203,11 +244,13 @@ def modes(
 
     q left out: about rest, found from the model's start; where joints are prescribed, about the steady motion that they
     have at time t (spin). q given: about that state, whether it rests or not (a warning says so). Loops, contacts that
-    are pressed and what sticks are as at that state.
+    are pressed and what sticks are as at that state. With beams, Modes.truncation and the table say how far every
+    frequency is from that with all shapes.
 
     controllers: they close the loop (default), with their references of time t, periods and delays; q left out: rest is
     that under them. False: they are off. hold: the joints stay at q by constant forces, as of motors; beams, and the
     links of flexible joints, are where they then rest."""
+    is_at_rest = q is None
     t, is_closed = as_time(t), as_flag(controllers, "controllers") and bool(as_model(model).controllers)
     if as_flag(hold, "hold") and q is None:
         raise ModelError("hold: no state to hold; give q, or leave hold out for modes about rest")
@@ -235,7 +278,8 @@ def modes(
     largest = np.argmax(np.abs(full / lengths[:, None]), axis=0) if n else np.zeros(0, int)
     for k, j in enumerate(largest):
         full[:, k] *= lengths[j] / full[j, k] if full[j, k] else 0.0
-    return Modes(model, point.q.copy(), point.v.copy(), t, values, full, shares, linear, n_lost)
+    asked = Asked(None if is_at_rest else point.q.copy(), None if v is None else point.v.copy(), is_closed, hold)
+    return Modes(model, point.q.copy(), point.v.copy(), t, values, full, shares, linear, n_lost, asked)
 
 
 def frequencies(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.engine.arguments import as_model, as_name, as_number
 from pliant.errors import ModelError
-from pliant.linear.linearise import linearise
+from pliant.linear.linearise import linear_model
 from pliant.linear.state_space import StateSpace
 from pliant.model.bodies import Body
 from pliant.model.joints import Joint
@@ -47,7 +47,7 @@ def stable_inversion(
     duration. The torque begins earlier than the motion, hence the delay; feed it to Joint(motor=...)."""
     end, h = as_number(duration, "duration", 0.0, np.inf, "[s]"), as_number(period, "period", 0.0, np.inf, "[s]")
     signal = checked_signal(motion)
-    linear = linearise(as_model(model), inputs=[as_name(joint, "joint")], outputs=[as_name(output, "output")])
+    linear = linear_model(as_model(model), inputs=[as_name(joint, "joint")], outputs=[as_name(output, "output")])
     if linear.B.shape[1] != 1 or linear.C.shape[0] != 1:
         raise ModelError(f"output: {output!r} has {linear.C.shape[0]} components; name one, such as 'tip.y'")
     around = DECAY / _slowest_decay(linear)

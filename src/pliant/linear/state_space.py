@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.arguments import as_names, as_number, as_numbers
 from pliant.errors import ModelError
+from pliant.linear.truncation import CLOSE, percent
 from pliant.model.messages import closest, listed, quoted
 
 Array = NDArray[np.float64]
@@ -39,12 +40,24 @@ class StateSpace:
     residual: Array
     error: Array
     period: float | None = None  # of a sampled model [s]
+    # by how much of itself the rate of every eigenvalue is above that of beams with all their shapes; nan: not known.
+    # None: there are no beams, or nobody asked
+    truncation: Array | None = None
 
     @property
     def eigenvalues(self) -> NDArray[np.complex128]:
         """Poles [1/s]; of a sampled model pure numbers. By rising size."""
         found = np.linalg.eigvals(self.A).astype(complex)
         return np.asarray(found[np.argsort(np.abs(found), kind="stable")])
+
+    @property
+    def rates(self) -> Array:
+        """Sizes of the eigenvalues of the model in continuous time [1/s], in the order of `eigenvalues`."""
+        values = self.eigenvalues
+        if self.period is not None:
+            tiny = np.finfo(float).tiny  # a motion that is gone within a period
+            values = np.log(np.where(np.abs(values) > tiny, values, tiny)) / self.period
+        return np.asarray(np.abs(values))
 
     def frequency_response(
         self, omega: ArrayLike, inputs: str | Iterable[str] | None = None, outputs: str | Iterable[str] | None = None
@@ -89,10 +102,14 @@ class StateSpace:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return (
+        text = (
             f"<StateSpace: {len(self.states)} states, inputs {', '.join(self.inputs) or 'none'}, "
-            f"outputs {', '.join(self.outputs) or 'none'}>"
+            f"outputs {', '.join(self.outputs) or 'none'}"
         )
+        if self.truncation is not None:
+            close = np.count_nonzero(self.truncation <= CLOSE)
+            text += f", {close} of {len(self.truncation)} eigenvalues within {percent(CLOSE)} of those with all shapes"
+        return f"{text}>"
 
 
 def _pick(names: str | Iterable[str] | None, known: tuple[str, ...], what: str) -> list[int]:

@@ -29,6 +29,11 @@ Array = NDArray[np.float64]
 REDUCTIONS = ("max", "min", "rms", "mean", "final", "settling")
 COUNTS = ("contacts", "events")
 GRID = 2001  # times over the run, beside the accepted steps
+FINER = 51  # times between two of the grid, again and again
+LOCATED = 1e-9  # of the run: a maximum is flat, so that its value is right to rounding
+N_TOPS = 5  # maxima on the grid that are looked at closer
+BISECTIONS = 60  # of an interval of the grid: down to rounding
+GAUSS_PLACES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(3)
 SETTLED = 0.02  # of the largest distance from the final value: nearer than this counts as settled
 PATTERN = re.compile(r"^\s*(?:(?P<how>\w+)\((?P<inner>[^()@]+)\)|(?P<name>[^()@]+)(?:@(?P<time>[^()@]+))?)\s*$")
 
@@ -126,16 +131,74 @@ def column_at(result: Recording, name: str, times: Array) -> Array:
     return np.asarray(result.resampled(times)[name])
 
 
-def extreme(result: Recording, value_at: Callable[[Array], Array]) -> tuple[float, float]:
-    """Largest value of a function of time over the run, and when: on a grid with the accepted steps, then closer and
-    closer."""
-    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], GRID))
-    for _ in range(4):
-        values = value_at(t)
-        k = int(np.argmax(values))
-        found = float(values[k]), float(t[k])
-        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 201)
+def extreme(
+    result: Recording, value_at: Callable[[Array], Array], span: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """Return the largest value of a function of time over the run, or a span of it, and when.
+
+    On a grid with the accepted steps, then closer and closer about the largest values there: a parabola through each
+    and its neighbours says how large the function may be between them."""
+    t = grid(result, span)
+    values = value_at(t)
+    found = float(np.max(values)), float(t[int(np.argmax(values))])
+    for k, (vertex, low, high) in enumerate(_promising(t, values)):
+        if k > 0 and vertex <= found[0]:
+            continue
+        while high - low > LOCATED * (t[-1] - t[0]):
+            inner = np.linspace(low, high, FINER)
+            values = value_at(inner)
+            at = int(np.argmax(values))
+            if values[at] > found[0]:
+                found = float(values[at]), float(inner[at])
+            low, high = float(inner[max(at - 1, 0)]), float(inner[min(at + 1, FINER - 1)])
     return found
+
+
+def grid(result: Recording, span: tuple[float, float] | None = None) -> Array:
+    """Times at which a run is looked at, or a span of it: evenly spaced ones, and those of accepted steps."""
+    first, last = span if span is not None else (float(result.t[0]), float(result.t[-1]))
+    steps = result.t[(result.t >= first) & (result.t <= last)]
+    return np.union1d(steps, np.linspace(first, last, GRID))
+
+
+def _promising(t: Array, values: Array) -> list[tuple[float, float, float]]:
+    """How large a function may be, and between which times: the highest parabolas through neighbouring values."""
+    if len(t) < 3:
+        return [(math.inf, float(t[0]), float(t[-1]))]
+    before, after = np.diff(t)[:-1], np.diff(t)[1:]
+    rise, fall = np.diff(values)[:-1] / before, np.diff(values)[1:] / after
+    bend = (fall - rise) / (before + after)
+    slope = rise + bend * before  # at the middle one
+    is_top = (values[1:-1] >= values[:-2]) & (values[1:-1] >= values[2:])
+    vertex = values[1:-1] + np.where(bend < 0.0, slope**2 / np.where(bend < 0.0, -4.0 * bend, 1.0), 0.0)
+    tops = np.flatnonzero(is_top)
+    tops = tops[np.argsort(-vertex[tops], kind="stable")[:N_TOPS]]
+    found = [(float(vertex[k]), float(t[k]), float(t[k + 2])) for k in tops]
+    # at an end it may rise up to it
+    ends = ((values[0], t[0], t[1]), (values[-1], t[-2], t[-1]))
+    return [*found, *((math.inf, float(low), float(high)) for value, low, high in ends if value >= np.max(values))]
+
+
+def switches(t: Array, holds_at: Callable[[Array], Array]) -> Array:
+    """When a condition begins or ceases to hold, located between the times of a grid by bisection; the condition is as
+    after the switch there."""
+    holds = np.asarray(holds_at(t), dtype=bool)
+    k = np.flatnonzero(holds[1:] != holds[:-1])
+    low, high = t[k].astype(float), t[k + 1].astype(float)
+    for _ in range(BISECTIONS if len(k) else 0):
+        middle = 0.5 * (low + high)
+        is_before = np.asarray(holds_at(middle), dtype=bool) == holds[k]
+        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+    return np.asarray(high)
+
+
+def last_entry(t: Array, is_inside: Callable[[Array], Array]) -> float:
+    """From when on a condition holds to the end of a grid, located; the first time if it always does, the last one if
+    it does not at the end."""
+    if not is_inside(t[-1:])[0]:
+        return float(t[-1])
+    found = switches(t, is_inside)
+    return float(found[-1]) if len(found) else float(t[0])
 
 
 def _reduced(result: Recording, name: str, how: str) -> float:
@@ -149,32 +212,34 @@ def _reduced(result: Recording, name: str, how: str) -> float:
     if how in ("max", "min"):
         sign = 1.0 if how == "max" else -1.0
         return sign * extreme(result, lambda t: sign * column_at(result, name, t))[0]
-    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], GRID))
     if how == "settling":
-        return _settling(t, lambda times: column_at(result, name, times))
-    return _mean(t, column_at(result, name, t), how)
+        return _settling(grid(result), lambda times: column_at(result, name, times))
+    return _dense_mean(result, name, how)
 
 
 def _settling(t: Array, value_at: Callable[[Array], Array]) -> float:
-    """Time from the start to the last entry into the band around the final value: on the grid, then by bisection."""
+    """Time from the start to the last entry into the band around the final value."""
     values = value_at(t)
     final = values[-1]
     band = SETTLED * float(np.max(np.abs(values - final)))
-    outside = np.flatnonzero(np.abs(values - final) > band)
-    if not len(outside):
-        return 0.0
-    low, high = float(t[outside[-1]]), float(t[outside[-1] + 1])
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        is_out = abs(float(value_at(np.array([middle]))[0]) - final) > band
-        low, high = (middle, high) if is_out else (low, middle)
-    return high - float(t[0])
+    return last_entry(t, lambda times: np.abs(value_at(times) - final) <= band) - float(t[0])
+
+
+def _dense_mean(result: Recording, name: str, how: str) -> float:
+    """Over time, by Gauss's rule between the times of the grid: nothing jumps but where a step ends."""
+    t = grid(result)
+    h = np.diff(t)
+    if not np.any(h > 0.0):
+        return _mean(t, column_at(result, name, t), how)
+    places = 0.5 * (t[:-1] + t[1:])[:, None] + 0.5 * h[:, None] * GAUSS_PLACES
+    values = column_at(result, name, places.ravel()).reshape(places.shape)
+    power = 2 if how == "rms" else 1
+    mean = float(np.sum(0.5 * h[:, None] * GAUSS_WEIGHTS * values**power) / (t[-1] - t[0]))
+    return math.sqrt(mean) if how == "rms" else mean
 
 
 def _mean(t: Array, values: Array, how: str) -> float:
-    """Over time, by the trapezoidal rule."""
+    """Of rows alone, by the trapezoidal rule."""
     if t[-1] <= t[0]:
         return float(abs(values[-1]) if how == "rms" else values[-1])
     power = 2 if how == "rms" else 1

@@ -24,14 +24,13 @@ from pliant.result import Result
 from pliant.results.figures import FigureRequest, figure_requests
 from pliant.simulation.options import check_options
 from pliant.simulation.simulate import run_model, warn_of
-from pliant.trust.changed_models import shapes_before
-from pliant.trust.estimate import CertifiedFigure, Sources, certified
+from pliant.trust.estimate import CertifiedFigure, Sources, certified, span_of_digits
 from pliant.trust.predictability import Growth, distance, growth_of, ranges
-from pliant.trust.shadows import MORE_SHAPES, MOVED, Cause, Plan, ShadowRun, make_plan, make_runs
+from pliant.trust.shadows import MOVED, Cause, Plan, ShadowRun, make_plan, make_runs
 from pliant.trust.usual_figures import count_changes, usual_figures
 
 Array = NDArray[np.float64]
-USUAL_BUDGET = 10.0  # plain runs
+USUAL_BUDGET = 20.0  # plain runs
 MIN_BUDGET = 3.0
 N_TIMES = 400  # at which motions are compared
 OTHER_MODELS = (Cause.MODES, Cause.STICK)  # whose motion tells nothing of this one's separation
@@ -105,9 +104,8 @@ class Certificate:
         )
 
     def __repr__(self) -> str:
-        trusted = [figure.digits for figure in self.figures.values()]
-        span = f"{min(trusted)} to {max(trusted)} digits" if trusted else "no figures"
-        return f"<Certificate of {self.result.model.name!r}: {len(trusted)} figures, {span}>"
+        span = span_of_digits([figure.digits for figure in self.figures.values()])
+        return f"<Certificate of {self.result.model.name!r}: {len(self.figures)} figures, digits: {span}>"
 
 
 def certify(
@@ -126,8 +124,9 @@ def certify(
 
     figures: names as "tip.x" (at the end), "tip.x@0.5", "max(tip.x)", or a mapping of labels to names or functions of a
     Result; left out: coordinates, outputs and energies at the end, and all contacts. budget: of computing, in plain
-    runs; what does not fit is left out by name. announce: called with a sentence on what it will cost. progress: called
-    with how much is done, and of how much, in plain runs. options: those of simulate."""
+    runs. A run shorter than a second counts as a second, but not as more than two runs or a twentieth of a second. What
+    does not fit is left out by name, and figures then have no digits. announce: called with a sentence on what it will
+    cost. progress: called with how much is done, and of how much, in plain runs. options: those of simulate."""
     given = {"duration": duration, **options}
     checked = check_options(as_model(model), **given)
     as_callback(announce, "announce")
@@ -192,10 +191,7 @@ def _certificate(
     times = np.linspace(plain.t[0], plain.t[-1], N_TIMES)
     distances = _distances(plain, runs, times)
     growth = _growth(runs, times, distances)
-    before = shapes_before(plain.model)
-    added = [run.shadow.label for run in runs if run.shadow.cause is Cause.MODES and run.is_usable]
-    more = next((each for each in MORE_SHAPES if added and added[0].startswith(f"{each} ")), 0)
-    sources = Sources(plain, runs, more, before)
+    sources = Sources(plain, runs)
     horizon = growth.horizon if growth is not None else math.inf
     found = {one.label: certified(one, sources, horizon) for one in asked}
     usable = {run.shadow.label: run.result for run in runs if run.is_usable and run.result is not None}
@@ -222,8 +218,13 @@ class Trust:
 
     sources: Sources
     horizon: float
-    digits: tuple[int, ...]  # of the figures that were asked for
+    digits: tuple[int | None, ...]  # of the figures that were asked for; None: not known
     lost: int  # how many of them are not predictable, or not known
+
+    @property
+    def span(self) -> str:
+        """The least and the largest number of digits, in words."""
+        return span_of_digits(self.digits)
 
     def trusted(self, name: str, t: float | None) -> CertifiedFigure:
         plain = self.sources.plain

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import itemgetter
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.methods import formulations_of
 from pliant.result import Result
 from pliant.results.figures import COUNTS, FigureRequest
+from pliant.trust.changed_models import with_stick_speed
 from pliant.trust.predictability import EPS, LOST
 from pliant.trust.shadows import MOVED, Cause, ShadowRun
 
 Array = NDArray[np.float64]
+Differ: TypeAlias = Callable[[Result, Result], float]  # how far a figure of two runs differs; nan: one has none
 SAFETY = 2.0  # on differences: the other run has errors, too
 MAX_DIGITS = 15
 WINDOW = 0.02  # of the run, to each side of an instant: differences that oscillate pass through zero
@@ -34,44 +40,46 @@ class CertifiedFigure:
     note: str = ""  # "not predictable", and the like
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the error of every cause is known."""
+        return Cause.TIME in self.errors and not any(math.isnan(error) for error in self.errors.values())
+
+    @property
     def error(self) -> float:
-        """Of all causes together; inf where the figure is not predictable, or no run tells of its integration."""
-        if self.note.startswith(NOT_PREDICTABLE):
+        """Of all causes together; inf where the figure is not predictable, or the error of a cause is not known."""
+        if self.note.startswith(NOT_PREDICTABLE) or not self.is_counted:
             return math.inf
-        return self._sum(*self.errors)
+        return math.fsum(self.errors.values())
 
     @property
     def model_error(self) -> float:
-        """Of the numbers alone: without what more shapes of the beams would change."""
-        if self.note.startswith(NOT_PREDICTABLE):
-            return math.inf
-        return self._sum(*(cause for cause in self.errors if cause is not Cause.MODES))
-
-    def _sum(self, *causes: Cause) -> float:
-        """What could not be told counts as nothing, and is named in the note; without the time integration nothing
-        is known."""
-        if math.isnan(self.errors.get(Cause.TIME, math.nan)):
-            return math.inf
-        return math.fsum(self.errors[cause] for cause in causes if not math.isnan(self.errors[cause]))
+        """Of the numbers alone: without what more shapes of the beams would change; inf as `error`."""
+        without = {cause: error for cause, error in self.errors.items() if cause is not Cause.MODES}
+        return replace(self, errors=without).error
 
     @property
-    def digits(self) -> int:
-        """Significant digits that are right; 0: none is, or the figure is not to be told from 0."""
-        return _digits(self.value, self.error)
+    def digits(self) -> int | None:
+        """Significant digits that are right; 0: none is, or the figure is not to be told from 0. None: nobody knows,
+        because the error of a cause is not."""
+        return _digits(self.value, self.error) if self.is_counted else None
 
     @property
     def text(self) -> str:
         """The value, as far as its error lets it be told, and the error."""
         if math.isnan(self.value):
             return "-"
-        if not math.isfinite(self.error):
-            return NOT_PREDICTABLE if self.note.startswith(NOT_PREDICTABLE) else NOT_KNOWN
+        if self.note.startswith(NOT_PREDICTABLE):
+            return NOT_PREDICTABLE
+        digits = self.digits
+        if digits is None or not math.isfinite(self.error):
+            return NOT_KNOWN
         # one digit more than is right, so that writing it down adds nothing to the error
-        return f"{self.value:.{min(self.digits + 2, MAX_DIGITS)}g} +- {rounded_up(self.error)}"
+        return f"{self.value:.{min(digits + 2, MAX_DIGITS)}g} +- {rounded_up(self.error)}"
 
 
 NOT_PREDICTABLE = "not predictable"
 NOT_KNOWN = "not known"
+NOT_COUNTED = "not counted"
 
 
 def rounded_up(error: float) -> str:
@@ -81,6 +89,14 @@ def rounded_up(error: float) -> str:
     place = 10.0 ** math.floor(math.log10(error))
     text = f"{math.ceil(error / place * (1.0 - EPS)) * place:.0e}"
     return text.replace("e-0", "e-").replace("e+0", "e").removesuffix("e0")
+
+
+def span_of_digits(digits: Sequence[int | None]) -> str:
+    """Return the least and the largest number of digits that are known, in words."""
+    known = [each for each in digits if each is not None]
+    if not digits:
+        return "no figures"
+    return f"{min(known)} to {max(known)}" if known else NOT_KNOWN
 
 
 def _digits(value: float, error: float) -> int:
@@ -97,8 +113,6 @@ class Sources:
 
     plain: Result
     runs: tuple[ShadowRun, ...]
-    more: int  # shapes that were added where there are more
-    before: int  # shapes that there were
     _rows: dict[tuple[int, bytes], Result] = field(default_factory=dict, repr=False)
 
     def column(self, run: Result, name: str, times: Array) -> Array:
@@ -110,6 +124,11 @@ class Sources:
 
     def usable(self, cause: Cause) -> list[Result]:
         return [run.result for run in self.runs if run.shadow.cause is cause and run.is_usable and run.result]
+
+    @cached_property
+    def can_stick(self) -> bool:
+        """Whether friction has a stick speed, so that its error counts."""
+        return with_stick_speed(self.plain.model, 1.0) is not None
 
     @property
     def roundings(self) -> float:
@@ -125,8 +144,8 @@ def certified(request: FigureRequest, sources: Sources, horizon: float) -> Certi
     value = request.value(plain)
     if math.isnan(value):
         return CertifiedFigure(request.label, value, request.unit, {}, "the run does not reach it")
-    differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request, value)
-    absent = [run.shadow.label for run in sources.runs if _is_absent(run, differ)]
+    differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request)
+    absent = [run.shadow.label for run in sources.runs if _is_absent(run, differ, plain)]
     if absent:
         why = f"{NOT_PREDICTABLE}: there is none with {', '.join(absent)}"
         return CertifiedFigure(request.label, value, request.unit, {Cause.TIME: math.nan}, why)
@@ -142,74 +161,89 @@ def _note(request: FigureRequest, found: CertifiedFigure, sources: Sources, hori
     """Whether runs that have separated leave anything of a figure: conserved ones stay known."""
     plain = sources.plain
     missing = [cause.value for cause, error in found.errors.items() if math.isnan(error)]
-    unsaid = f"not counted: {', '.join(missing)}" if missing else ""
+    unsaid = f"{NOT_COUNTED}: {', '.join(missing)}" if missing else ""
     if not math.isfinite(horizon):
         return unsaid
     scale = abs(found.value)
     if request.column:
         scale = max(scale, float(np.ptp(plain[request.column])))
-    if found.model_error <= LOST * scale:
+    of_numbers = [error for cause, error in found.errors.items() if cause is not Cause.MODES and not math.isnan(error)]
+    if math.fsum(of_numbers) <= LOST * scale:
         return unsaid
     if request.instant(plain) >= horizon:
         return f"{NOT_PREDICTABLE} from {horizon:.4g} s on"
     return f"{NOT_PREDICTABLE}: it depends on the motion after {horizon:.4g} s" if plain.t[-1] > horizon else unsaid
 
 
-def errors_of(differ: Callable[[Result], float], value: float, rate: float, sources: Sources) -> dict[Cause, float]:
-    """By cause. differ: difference of a run from the plain one; rate: of the figure in time [1/s]."""
-    found = {
-        Cause.TIME: SAFETY * _largest(differ, sources.usable(Cause.TIME)),
-        Cause.FORMULATION: SAFETY * _largest(differ, sources.usable(Cause.FORMULATION)),
-        Cause.EVENTS: abs(rate) * float(sources.plain.audit.get("event_error", 0.0)),
-        Cause.ROUNDING: _largest(differ, sources.usable(Cause.ROUNDING)) / MOVED * sources.roundings
-        + ROUNDINGS * EPS * abs(value),
-    }
-    if sources.usable(Cause.STICK):
-        found[Cause.STICK] = SAFETY * _largest(differ, sources.usable(Cause.STICK))
+def errors_of(differ: Differ, value: float, rate: float, sources: Sources) -> dict[Cause, float]:
+    """Return the error by cause; nan where no run tells it. rate: of the figure in time [1/s]."""
+
+    def largest(cause: Cause) -> float:
+        return _largest(differ(run, sources.plain) for run in sources.usable(cause))
+
+    found = {Cause.TIME: SAFETY * largest(Cause.TIME)}
+    if len(formulations_of(sources.plain.model)) > 1:
+        found[Cause.FORMULATION] = SAFETY * largest(Cause.FORMULATION)
+    found[Cause.EVENTS] = abs(rate) * float(sources.plain.audit.get("event_error", 0.0))
+    found[Cause.ROUNDING] = largest(Cause.ROUNDING) / MOVED * sources.roundings + ROUNDINGS * EPS * abs(value)
+    if sources.can_stick:
+        found[Cause.STICK] = SAFETY * largest(Cause.STICK)
     if sources.plain.model.has_modes:
-        found[Cause.MODES] = truncation_factor(sources) * _largest(differ, sources.usable(Cause.MODES))
+        found[Cause.MODES] = _truncation(differ, sources)
     return found
 
 
-def truncation_factor(sources: Sources) -> float:
-    """What is left after n shapes over what the next ones change, if it falls as 1/n, slower than forces do."""
-    return (sources.before + sources.more) / sources.more if sources.more else math.nan
+def _truncation(differ: Differ, sources: Sources) -> float:
+    """Return what all shapes that are left out make; nan where no run has more.
+
+    What n shapes leave out falls as 1/n at worst: so it does for stretch by sines, and for forces. Runs with few and
+    with many more shapes tell how much is still to come; one of them alone is taken to show the least share."""
+    plain = sources.plain
+    runs = [run for run in sources.runs if run.shadow.cause is Cause.MODES and run.is_usable]
+    known = [
+        (run.shadow.growth, run.result) for run in runs if run.result and not math.isnan(differ(run.result, plain))
+    ]
+    if not known:
+        return math.nan
+    largest = max(differ(result, plain) for _, result in known)
+    (fewer, few), (more, many) = min(known, key=itemgetter(0)), max(known, key=itemgetter(0))
+    if more <= fewer:
+        return SAFETY * fewer / (fewer - 1.0) * largest
+    return SAFETY * (largest + fewer / (more - fewer) * differ(many, few))
 
 
-def _largest(differ: Callable[[Result], float], runs: Sequence[Result]) -> float:
+def _largest(differences: Iterable[float]) -> float:
     """nan: no run tells."""
-    found = [each for each in (differ(run) for run in runs) if not math.isnan(each)]
-    return max(found, default=math.nan)
+    return max((each for each in differences if not math.isnan(each)), default=math.nan)
 
 
-def _is_absent(run: ShadowRun, differ: Callable[[Result], float]) -> bool:
+def _is_absent(run: ShadowRun, differ: Differ, plain: Result) -> bool:
     """Whether a run that should have the same figures lacks one: then no error can be stated."""
     is_same = run.shadow.cause in (Cause.TIME, Cause.FORMULATION)
-    return is_same and run.is_usable and run.result is not None and math.isnan(differ(run.result))
+    return is_same and run.is_usable and run.result is not None and math.isnan(differ(run.result, plain))
 
 
-def _of_run(request: FigureRequest, value: float) -> Callable[[Result], float]:
-    def differ(other: Result) -> float:
+def _of_run(request: FigureRequest) -> Differ:
+    def differ(one: Result, other: Result) -> float:
         try:
-            return abs(request.value(other) - value)
+            return abs(request.value(one) - request.value(other))
         except ModelError:  # a user's function, which took the plain run: this one has no such figure
             return math.nan
 
     return differ
 
 
-def _at_instant(request: FigureRequest, sources: Sources) -> Callable[[Result], float]:
+def _at_instant(request: FigureRequest, sources: Sources) -> Differ:
     """Largest difference about an instant, as long as no event comes between."""
     plain = sources.plain
     times = window(plain, plain.t[-1] if request.time is None else request.time)
-    own = sources.column(plain, request.column, times)
 
-    def differ(other: Result) -> float:
-        inside = times[times <= other.t[-1]]
+    def differ(one: Result, other: Result) -> float:
+        inside = times[times <= min(one.t[-1], other.t[-1])]
         if len(inside) == 0:
             return math.nan
-        found = sources.column(other, request.column, inside)
-        return float(np.max(np.abs(found - own[: len(inside)])))
+        columns = [sources.column(run, request.column, inside) for run in (one, other)]
+        return float(np.max(np.abs(columns[0] - columns[1])))
 
     return differ
 

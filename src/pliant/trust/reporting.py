@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.report_types import Finding, Lines
-from pliant.trust.estimate import rounded_up
+from pliant.trust.estimate import NOT_COUNTED, rounded_up
 from pliant.trust.shadows import Cause
 
 if TYPE_CHECKING:
@@ -36,13 +36,20 @@ def figure_rows(certificate: Certificate) -> list[tuple[str, ...]]:
             figure.name,
             trusted_text(figure),
             figure.unit,
-            str(figure.digits) if math.isfinite(figure.error) else "none",
-            number(figure.error),
+            digits_text(figure),
+            number(figure.error) if figure.is_counted else NOT_COUNTED,
             *(number(figure.errors.get(cause, math.nan)) for cause in causes),
             figure.note,
         )
         for figure in certificate.figures.values()
     ]
+
+
+def digits_text(figure: CertifiedFigure) -> str:
+    """How many digits are right; a dash where nobody knows."""
+    if figure.digits is None:
+        return "-"
+    return str(figure.digits) if math.isfinite(figure.error) else "none"
 
 
 def trusted_text(figure: CertifiedFigure) -> str:
@@ -61,12 +68,11 @@ def summary(certificate: Certificate) -> dict[str, Any]:
             name: {
                 "value": figure.value,
                 "unit": figure.unit,
-                "error": figure.error,
+                "error": figure.error if math.isfinite(figure.error) else None,
                 "digits": figure.digits,
                 "causes": {
-                    cause.value.replace(" ", "_"): value
+                    cause.value.replace(" ", "_"): None if math.isnan(value) else value
                     for cause, value in figure.errors.items()
-                    if not math.isnan(value)
                 },
                 "note": figure.note,
             }

@@ -25,20 +25,25 @@ from pliant.methods.closures import Closure
 from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.model import Model
+from pliant.model.more_shapes import least_growth, with_more_shapes
 from pliant.model.scales import tolerances
 from pliant.result import Result
 from pliant.simulation.simulate import run_model
-from pliant.trust.changed_models import shapes_before, with_more_modes, with_stick_speed
+from pliant.trust.changed_models import with_stick_speed
 
 Array = NDArray[np.float64]
 CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
 TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
 MIN_RTOL = 1e-13  # below, rounding is all
-FIXED_STEP_RTOL = 1e-10  # of the run with error control beside one with fixed steps
+# of the run with error control beside one with fixed steps
+FIXED_STEP_CONTROL: dict[str, Any] = {"step": None, "rtol": 1e-10, "atol": 1e-12}
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
 MAX_MATRIX = 30  # velocities up to which a mass matrix costs no more than a recursion
 LINEAR_COST = 1.5  # of another formulation, in plain runs
-MORE_SHAPES = (2, 1)  # symmetric motion may not feel one more; where two do not fit, one
+# n shapes become times n + more: two more are one that is symmetric and one that is not; many more show how the
+# differences fall off, and with one shape again one of either kind
+FEW_SHAPES, MANY_SHAPES = (1, 2), (2, 3)
+MORE_COST = 1.5  # of a run with more shapes, in plain runs, over the number of velocities
 SPARE = 2.0  # steps that a run of the same integrator may have more than expected
 MIN_STEPS = 1000  # that every run may have
 LOOK_SECONDS = 0.1  # how often the thread that looks on tells how far they are
@@ -68,6 +73,7 @@ class Shadow:
     v0: Array | None = None
     max_steps: int | None = None
     otherwise: Shadow | None = None  # where it fails
+    growth: float = 1.0  # of the number of shapes, in the family where it is least
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class Plan:
 
     shadows: tuple[Shadow, ...]
     left_out: tuple[str, ...]
-    budget: float  # in plain runs, the plain one included
+    budget: float  # in plain runs, the plain one included: what was asked for, and more where these are short
     seconds: float  # of computing that it takes, estimated
 
     @property
@@ -107,10 +113,17 @@ class Plan:
         )
 
 
+def plain_runs_allowed(budget: float, seconds: float) -> float:
+    """Return how many runs of so many seconds a budget allows: a plain run that is shorter than a second counts as one,
+    but not as more than two plain runs or a twentieth of a second."""
+    return budget * max(seconds, min(1.0, max(2.0 * seconds, 0.05))) / max(seconds, 1e-9)
+
+
 def make_plan(plain: Result, options: dict[str, Any], budget: float) -> Plan:
     """Shadow runs of a run that was made, the most telling first, as long as the budget lasts."""
     chosen: list[Shadow] = []
     left_out: list[str] = []
+    budget = plain_runs_allowed(budget, plain.stats["wall_s"])
     rest = budget - 1.0
     for candidates in _candidates(plain, options):
         fitting = next((shadow for shadow in candidates if shadow.cost <= rest), None)
@@ -179,12 +192,13 @@ def _candidates(plain: Result, options: dict[str, Any]) -> list[list[Shadow]]:
     """Per question the ways to answer it, the best first; the questions by what they tell."""
     tighter = _tighter(plain, options)
     return [
+        _more_shapes(plain, options, *FEW_SHAPES),
         [tighter],
         [_neighbour(plain, options)],
         [_counterpart(plain, options, tighter)],
         [_other_formulation(plain, options)] if len(formulations_of(plain.model)) > 1 else [],
         _other_stick_speed(plain, options),
-        _more_shapes(plain, options),
+        _more_shapes(plain, options, *MANY_SHAPES),
     ]
 
 
@@ -223,22 +237,25 @@ def _counterpart(plain: Result, options: dict[str, Any], tighter: Shadow) -> Sha
     # loops are projected at the ends of steps, which methods with a memory like least: there the last comes first
     ordered = own.counterparts if plain.model.loops else own.counterparts[::-1]
     for other in ordered:
-        changed: dict[str, Any] = {"integrator": other}
-        if is_fixed:
-            changed |= {"step": None, "rtol": FIXED_STEP_RTOL, "atol": FIXED_STEP_RTOL * 1e-2}
-        else:
-            changed |= {"rtol": tighter.options["rtol"], "atol": tighter.options["atol"]}
-        closure: Closure | None = options["closure"]
-        if closure is not None and not closure.goes_with(other):
-            changed["closure"] = find_method("closure", "auto")
-        formulation: Formulation = options["formulation"]
-        if formulation.stepper(plain_integrator(plain)) and formulation.step_refusal(plain.model, other):
-            changed["formulation"] = find_method("formulation", "auto")
+        control = FIXED_STEP_CONTROL if is_fixed else {key: tighter.options[key] for key in ("rtol", "atol")}
+        changed = _changes_for(plain, options, other, control)
         label = f"integrator {other.name}"
         shadow = Shadow(label, Cause.TIME, plain.model, options | changed, COUNTERPART_COST, otherwise=found)
         found = shadow
     assert found is not None
     return found
+
+
+def _changes_for(plain: Result, options: dict[str, Any], other: Integrator, control: dict[str, Any]) -> dict[str, Any]:
+    """Options that another integrator needs. control: its step and tolerances, where they change."""
+    changed: dict[str, Any] = {"integrator": other, **control}
+    closure: Closure | None = options["closure"]
+    if closure is not None and not closure.goes_with(other):
+        changed["closure"] = find_method("closure", "auto")
+    formulation: Formulation = options["formulation"]
+    if formulation.stepper(plain_integrator(plain)) and formulation.step_refusal(plain.model, other):
+        changed["formulation"] = find_method("formulation", "auto")
+    return changed
 
 
 def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
@@ -280,16 +297,23 @@ def _other_stick_speed(plain: Result, options: dict[str, Any]) -> list[Shadow]:
     return [Shadow("stick speeds doubled", Cause.STICK, model, options, 1.0)] if model is not None else []
 
 
-def _more_shapes(plain: Result, options: dict[str, Any]) -> list[Shadow]:
-    """More shapes per beam: frequencies grow with the square of their number, and explicit steps follow them."""
-    found, before = [], shapes_before(plain.model)
-    for more in MORE_SHAPES:
-        model = with_more_modes(plain.model, more)
-        if model is not None:
-            growth = ((before + more) / before) ** 2 if options["step"] is None else 1.0
-            cost = growth * len(model.velocities) / len(plain.model.velocities)
-            found.append(Shadow(f"{more} more shapes per family", Cause.MODES, model, options, cost))
-    return found
+def _more_shapes(plain: Result, options: dict[str, Any], times: int, more: int) -> list[Shadow]:
+    """The beams with more shapes. Steps of an explicit method would follow the fastest of these: another takes over."""
+    model = with_more_shapes(plain.model, more, times)
+    if model is None:
+        return []
+    label = f"{more} more shapes per family" if times == 1 else f"{times} n + {more} shapes per family of n"
+    own, auto = plain_integrator(plain), find_method("integrator", "auto")
+    is_fixed = options["step"] is not None
+    may_change = not is_fixed and own.kind == "explicit"
+    changed = options | _changes_for(plain, options, auto, {}) if may_change else options
+    cost = MORE_COST * len(model.velocities) / len(plain.model.velocities)
+    found = Shadow(label, Cause.MODES, model, changed, cost, growth=least_growth(plain.model, model))
+    if not is_fixed:
+        return [found]
+    # what is fast may be too fast for the step
+    controlled = options | _changes_for(plain, options, auto, FIXED_STEP_CONTROL)
+    return [replace(found, otherwise=replace(found, label=f"{label}, {auto.name}", options=controlled))]
 
 
 def _capped(plain: Result, shadow: Shadow, share: float) -> Shadow:

@@ -181,8 +181,7 @@ def _digits_row(result: Recording) -> Iterator[list[str]]:
     if lost:
         verdict = VERDICTS[WARNING]
         meaning = f"Not predictable, or not known: {lost} of {len(digits)} figures. {meaning}"
-    value = f"{min(digits)} to {max(digits)}" if digits else "no figures"
-    yield ["<code>digits</code>", value, verdict, escape(meaning)]
+    yield ["<code>digits</code>", result.trust.span, verdict, escape(meaning)]
 
 
 def _verdict(css: str, word: str) -> str:
