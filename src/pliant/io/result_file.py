@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.files import write_content, write_whole
-from pliant.io.checked_arrays import array_sum, put_array, taken_array
+from pliant.files import write_whole
+from pliant.io.checked_arrays import array_sum, can_be_read, check_seal, put_array, taken_array, write_sealed
 from pliant.io.controller_file import label_of
 from pliant.io.labelled import variables
-from pliant.io.plain_file import check_plain
 from pliant.io.toml import described_model, model_tables
 from pliant.methods import CHOSEN, Methods, find_method
 from pliant.results.checkpoint import Checkpoint, SampledState
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "pliant result", 1  # VERSION rises when older programs would misread a file
 GROUP = "run"  # beside the labelled columns: what a Result needs besides them, under names of its own
-MAX_BYTES = 1_000_000_000_000
 # tables of records lie there field by field
 RECORDS: dict[str, Any] = {
     "phase_table": PHASE,
@@ -80,7 +78,7 @@ def save_result(result: Recording, path: Path) -> None:
         file.attrs["model"] = result.model.name
         file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
         file.attrs["checksum"] = _checksum(sums, facts)
-    write_content(path, content)
+    write_sealed(path, content)
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -164,7 +162,11 @@ def read_result(path: Path) -> dict[str, Any]:
     import h5netcdf
 
     try:
-        check_plain(path, MAX_BYTES)
+        is_sealed = check_seal(path)
+        if is_sealed is False:
+            raise _damaged(path)
+        if is_sealed is None and not can_be_read(path):
+            raise OSError
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             _check_format(path, file)
             read = _read(path, file)
