@@ -602,7 +602,9 @@ def test_arguments_by_place_are_those_by_name_in_the_order_of_the_signature(name
     for k, last in enumerate(places, 1):
         if last not in given:
             break
-        by_place = cls(*(given[key] for key in places[:k]), **{key: given[key] for key in given if key not in places[:k]})
+        by_place = cls(
+            *(given[key] for key in places[:k]), **{key: given[key] for key in given if key not in places[:k]}
+        )
         if dataclasses.is_dataclass(cls):
             assert by_place == whole
     by_name_only = [each for each in found if each.kind is each.KEYWORD_ONLY]
@@ -622,7 +624,9 @@ def test_families_take_arguments_by_place_in_the_order_of_their_signature() -> N
 
 
 def test_the_load_of_friction_is_given_by_name_only() -> None:
-    assert pliant.LuGre(0.2, 0.35, 0.7, 1e4, 30.0) == pliant.LuGre(mu_k=0.2, mu_s=0.35, v_s=0.7, sigma0=1e4, sigma1=30.0)
+    assert pliant.LuGre(0.2, 0.35, 0.7, 1e4, 30.0) == pliant.LuGre(
+        mu_k=0.2, mu_s=0.35, v_s=0.7, sigma0=1e4, sigma1=30.0
+    )
     assert pliant.Coulomb(0.3, 1e-5).stick_speed == 1e-5
     with pytest.raises(ModelError, match=r"3 values given by place|4 values given by place.*give load by name"):
         pliant.Coulomb(0.3, 1e-6, "coulomb", 2.0)

@@ -1,5 +1,5 @@
-"""JSON that pliant has written, read back. Files are edited and damaged: what has another shape is a ValueError that names
-the first place, before anything looks into it."""
+"""JSON that pliant has written, read back. Files are edited and damaged: what has another shape is a ValueError that
+names the first place, before anything looks into it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import pydantic
-from typing_extensions import Required, TypedDict  # pydantic takes those of typing from Python 3.12 on
+from typing_extensions import TypedDict  # pydantic takes that of typing from Python 3.12 on
 
-__all__ = ["Required", "TypedDict", "check_stored", "parse_stored"]
+__all__ = ["TypedDict", "check_stored", "parse_stored"]
 
 
 def parse_stored(text: str | bytes, kind: Any) -> Any:

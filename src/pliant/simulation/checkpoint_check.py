@@ -1,5 +1,5 @@
-"""Whether a run may go on from a checkpoint. It may come from a file that was edited: kernels look at no index and at no
-range, so every field is looked at here first."""
+"""Whether a run may go on from a checkpoint. It may come from a file that was edited, and kernels look at no index and
+no range: every field is looked at here first."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def _is_choice(choice: Any) -> bool:
         numbers = [choice["look"], choice.get("retrial", 0), *choice.get("taken", ()), *choice.get("motion", ())]
         numbers += [choice["watched"][name] for name in WATCHED]
         are_small = all(abs(each) < MOST for each in (*numbers, *choice["tried"].values(), *choice["vain"].values()))
-        return are_small and min(numbers) >= 0 and [len(choice.get(key, "123")) for key in ("taken", "motion")] == [3, 3]
+        return (
+            are_small and min(numbers) >= 0 and [len(choice.get(key, "123")) for key in ("taken", "motion")] == [3, 3]
+        )
     except (ValueError, KeyError):
         return False
 
@@ -122,14 +124,16 @@ def _next_instant(run: Run, start: Checkpoint) -> float:
             return math.nan
         rows = (state.first + np.arange(state.n_waiting)) % law.n_queue
         arriving = start.control[law.queue + rows * (1 + law.n_commands)]
-        if not (is_due(int(state.n_samples), float(law.period), start.t) and np.all(arriving >= start.t - SAME_INSTANT)):
+        if not (
+            is_due(int(state.n_samples), float(law.period), start.t) and np.all(arriving >= start.t - SAME_INSTANT)
+        ):
             return math.nan
         found = min([found, state.n_samples * law.period, *arriving[:1].tolist()])
     return found
 
 
 def is_due(count: int, period: float, t: float) -> bool:
-    """Return True if a controller that has measured so often can be at time t: the next sample is the first not before."""
+    """Return True if a controller has measured at every instant before t, and at no later one."""
     return (count - 1) * period <= t + SAME_INSTANT and count * period >= t - SAME_INSTANT
 
 

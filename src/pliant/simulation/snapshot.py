@@ -57,7 +57,7 @@ class Tables:
         """A copy."""
         run = self._run
         sampled = run.sampler.states() if run.sampler is not None else ()
-        tables = b"".join(self._bytes())
+        tables = b"".join(self._bytes())  # type: ignore[arg-type]  # numpy has buffers, too
         return Snapshot(tables, self._sum(tables), tuple(run.integrators), run.choice and run.choice.copy(), sampled)
 
     def _sum(self, tables: bytes) -> int:

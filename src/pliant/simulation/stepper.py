@@ -345,7 +345,12 @@ class Stepper:
 def _is_clock(clock: Any) -> bool:
     """Whether this is a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
     is_clock = isinstance(clock, tuple) and [type(each) for each in clock] == [float, int, float]
-    return is_clock and math.isfinite(clock[0]) and clock[1] >= 0 and (math.isnan(clock[2]) or 0.0 < clock[2] < LONGEST_STEP)
+    return (
+        is_clock
+        and math.isfinite(clock[0])
+        and clock[1] >= 0
+        and (math.isnan(clock[2]) or 0.0 < clock[2] < LONGEST_STEP)
+    )
 
 
 def _again(model: Model, joints: tuple[str, ...], options: dict[str, Any], saved: SavedState) -> Stepper:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Required
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from pliant.errors import ModelError
 from pliant.files import make_folder, write_whole
 from pliant.io.checked_arrays import array_sum, can_be_read, check_seal, put_array, taken_array, write_sealed
 from pliant.io.plain_file import read_plain
-from pliant.io.stored_tables import Required, TypedDict, check_stored, parse_stored
+from pliant.io.stored_tables import TypedDict, check_stored, parse_stored
 from pliant.io.toml import check_values
 from pliant.model.messages import listed, quoted
 from pliant.study.chunk import STATUSES, Chunk, joined
@@ -264,7 +264,7 @@ def write_definition(folder: Path, study: dict[str, Any], name: str, figures: li
 
 
 def read_definition(folder: Path) -> dict[str, Any] | None:
-    """What study.json says; None where there is none; or a message. Whether code is trusted is not for a file to say."""
+    """What study.json says; None where there is none; or a message. Whether code is trusted no file can say."""
     path = folder / DEFINITION
     try:
         text = read_plain(path, MAX_DEFINITION)
@@ -335,7 +335,9 @@ def _are_rows(arrays: dict[str, Any], columns: list[str]) -> bool:
     noted, words = arrays.get("noted_row", np.zeros(0, int)), arrays.get("note", np.zeros(0, object))
     are_notes = noted.dtype.kind == "i" and noted.shape == words.shape and all(isinstance(each, str) for each in words)
     status = arrays["status"]
-    return len(shapes) == 1 and status.ndim == 1 and are_notes and bool(np.all((status >= 0) & (status < len(STATUSES))))
+    return (
+        len(shapes) == 1 and status.ndim == 1 and are_notes and bool(np.all((status >= 0) & (status < len(STATUSES))))
+    )
 
 
 def _same(expected: Array, found: Array) -> bool:

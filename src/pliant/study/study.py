@@ -408,5 +408,5 @@ def _has_rows(study: dict[str, Any], parameters: tuple[Parameter, ...]) -> bool:
     if method not in METHODS or not (1 <= rows <= MAX_ROWS and 0 <= study["seed"] < MAX_SEED):
         return False
     if method == "grid":
-        return rows == math.prod(len(each.grid()) for each in parameters)
-    return rows % design_size(method, len(parameters)) == 0
+        return bool(rows == math.prod(len(each.grid()) for each in parameters))
+    return bool(rows % design_size(method, len(parameters)) == 0)
