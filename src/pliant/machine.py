@@ -1,4 +1,4 @@
-"""What the machine has left: memory."""
+"""What the machine has left: memory; and how another process of Python is started on it."""
 
 from __future__ import annotations
 
@@ -91,3 +91,10 @@ def _free_on_windows() -> float:
 
     status = Status(length=ctypes.sizeof(Status))
     return float(status.free) if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else UNKNOWN  # type: ignore[attr-defined]
+
+
+def python_process() -> tuple[list[str], dict[str, str]]:
+    """Return command and environment of a process that imports what this one could, and nothing from the folder it
+    stands in: that is where files of others lie."""
+    paths = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)
+    return [sys.executable, "-P"], {**os.environ, "PYTHONPATH": paths}

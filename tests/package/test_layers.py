@@ -63,7 +63,7 @@ OTHERS = {
     "beams": {"numpy"},
     "system": {"numpy", "scipy"},
     "kernels": {"numpy", "numba", "llvmlite"},
-    "io": {"numpy", "h5netcdf", "h5py", "pydantic", "pandas", "scipy", "mujoco", "trimesh"},
+    "io": {"numpy", "h5netcdf", "h5py", "pydantic", "typing_extensions", "pandas", "scipy", "mujoco", "trimesh"},
     "view": {"numpy", "matplotlib", "PIL", "imageio_ffmpeg"},
     "cases": {"numpy"},
     "linear": {"numpy", "scipy", "control"},

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import PliantError
+from pliant import ModelError, PliantError
 from pliant.methods import FRICTION_LAWS, NORMAL_LAWS, Method
 from pliant.model.control_laws import SampledLaw
 from pliant.model.laws import Law
@@ -576,3 +576,57 @@ def test_hostile_arguments_are_answered_or_refused_with_a_sentence(
             if (found := outcome(call, works | {place: value}, what in NOT_LOOKED_AT and owner_is_handle(name)))
         }
     assert not wrong, "\n" + "\n".join(f"{name}({where}): {found}" for where, found in wrong.items())
+
+
+# --- by place and by name ---------------------------------------------------------------------------------------------
+
+MADE_BY_USERS = [
+    name for name in public_calls() if inspect.isclass(getattr(pliant, name)) and name not in ("Friction", "NormalLaw")
+]
+
+
+@pytest.mark.parametrize("name", MADE_BY_USERS)
+def test_arguments_by_place_are_those_by_name_in_the_order_of_the_signature(name: str, ready: Ready) -> None:
+    """The first k by place and all others by name, for every k: an argument that went to another place would be given
+    twice. What the signature shows as keyword-only has no place."""
+    cls = getattr(pliant, name)
+    works, found = valid(name, cls, ready), inspect.signature(cls).parameters.values()
+    # what has a default is given, too, unless that stands for one that is not given
+    given = {
+        each.name: works.get(each.name, each.default)
+        for each in found
+        if each.name in works or each.default not in (each.empty, None)
+    }
+    places = [each.name for each in found if each.kind is each.POSITIONAL_OR_KEYWORD]
+    whole = cls(**given)
+    for k, last in enumerate(places, 1):
+        if last not in given:
+            break
+        by_place = cls(
+            *(given[key] for key in places[:k]), **{key: given[key] for key in given if key not in places[:k]}
+        )
+        if dataclasses.is_dataclass(cls):
+            assert by_place == whole
+    by_name_only = [each for each in found if each.kind is each.KEYWORD_ONLY]
+    if by_name_only and k == len(places) and not any(each.kind is each.VAR_POSITIONAL for each in found):
+        with pytest.raises((ModelError, TypeError)):
+            cls(*(given[key] for key in places), by_name_only[0].default)
+
+
+def test_families_take_arguments_by_place_in_the_order_of_their_signature() -> None:
+    """NormalLaw and Friction, called with the name of a law."""
+    for family, laws in ((pliant.NormalLaw, NORMAL_LAWS), (pliant.Friction, FRICTION_LAWS)):
+        places = list(inspect.signature(family).parameters)
+        for law in laws:
+            given = {"law": law.name} | law_numbers(law)
+            last = max(places.index(key) for key in given)
+            assert family(*(given.get(key) for key in places[: last + 1])) == family(**given)
+
+
+def test_the_load_of_friction_is_given_by_name_only() -> None:
+    assert pliant.LuGre(0.2, 0.35, 0.7, 1e4, 30.0) == pliant.LuGre(
+        mu_k=0.2, mu_s=0.35, v_s=0.7, sigma0=1e4, sigma1=30.0
+    )
+    assert pliant.Coulomb(0.3, 1e-5).stick_speed == 1e-5
+    with pytest.raises(ModelError, match=r"3 values given by place|4 values given by place.*give load by name"):
+        pliant.Coulomb(0.3, 1e-6, "coulomb", 2.0)

@@ -18,6 +18,7 @@ from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, par
 from pliant.command.compiling import compile_first, compilers_starting, say_what_compiles
 from pliant.command.completion import complete_case, complete_kind, complete_method, in_bash
 from pliant.console import print_table, progress_bar
+from pliant.engine.interruptions import clean_interruptions
 from pliant.errors import ModelError, PliantError, SimulationError
 
 
@@ -391,6 +392,11 @@ def main() -> None:
     # closed by whoever called
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    with clean_interruptions():
+        _run_command()
+
+
+def _run_command() -> None:
     try:
         if os.environ.get("_PLIANT_COMPLETE") == "complete_bash":
             in_bash(lambda: app(prog_name="pliant"), os.environ)
@@ -419,7 +425,3 @@ def main() -> None:
         # what is still to be printed finds no place either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

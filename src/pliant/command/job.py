@@ -16,6 +16,7 @@ from pliant.cases.chosen_run import choose_run
 from pliant.engine.callbacks import Progress
 from pliant.errors import AccuracyWarning, ModelError, PliantError
 from pliant.files import check_file, make_folder, whole_set
+from pliant.io.plain_file import MAX_BYTES, read_plain
 from pliant.io.result_file import save_summary
 from pliant.model.model import Model
 from pliant.report_types import Figure, Finding
@@ -149,8 +150,8 @@ def own_folder(parent: Path, name: str, source: str) -> Path:
 
 def _source_of(folder: Path) -> str | None:
     """What the results in a folder are of, None if it has none."""
-    with suppress(OSError, ValueError, AttributeError):
-        found = json.loads((folder / "summary.json").read_text(encoding="utf-8")).get("source")
+    with suppress(OSError, ValueError, AttributeError, RecursionError, ModelError):  # whatever lies there
+        found = json.loads(read_plain(folder / "summary.json", MAX_BYTES)).get("source")
         return found if isinstance(found, str) else None
     return None
 

@@ -76,11 +76,10 @@ def sweep(
 
     pliant sweep --resume --out my-study
     """
-    from pliant.study.store import read_definition
-    from pliant.study.study import Study, study_of
+    from pliant.study.study import Study
 
     if case_or_file is None:
-        return _again(out, resume, report, on, workers, scheduler, quiet, read_definition, study_of)
+        return _again(out, resume, report, on, workers, scheduler, quiet, trust)
     assignments = parse_assignments(settings or [])
     study = Study(
         case_or_file,
@@ -114,14 +113,17 @@ def _ranges(texts: list[str]) -> dict[str, str]:
 
 
 def _again(out: Path | None, resume: bool, report: int | None, on: str, workers: int | None, scheduler: str | None,
-           quiet: bool, read_definition: Any, study_of: Any) -> None:  # fmt: skip
-    """A study that its folder describes."""
+           quiet: bool, trust: bool) -> None:  # fmt: skip
+    """A study that its folder describes; whether code is trusted is said by this call."""
+    from pliant.study.store import read_definition
+    from pliant.study.study import study_of
+
     if out is None or not (resume or report is not None):
         raise ModelError("nothing to run; name a case or a file, or give --resume --out DIR to go on with a study")
     stored = read_definition(out)
     if stored is None:
         raise ModelError(f"--out {out}: there is no study (study.json); name the folder of one")
-    study = study_of(stored)
+    study = study_of(stored, trust)
     if study is None:
         raise ModelError(f"--out {out}: this study was made in Python; go on there with study.run(..., resume=True)")
     if report is not None:
@@ -152,7 +154,8 @@ def _run(
         print(f"written: {folder}/report.html, study.json, rows.nc; load them with pliant.load_study({str(folder)!r})")
     if not runs.is_complete:
         left = runs.count - len(runs)
-        print(f"pliant: interrupted, {left} rows are left: pliant sweep --resume --out {folder}", file=sys.stderr)
+        again = f"pliant sweep --resume --out {folder}" + " --trust" * study.base.trust
+        print(f"pliant: interrupted, {left} rows are left: {again}", file=sys.stderr)
         raise typer.Exit(1)
     if len(failed) == runs.count:
         raise typer.Exit(1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,3 +36,42 @@ def remembered_interruptions() -> Iterator[Callable[[], None]]:
         yield ask
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+AGAIN_SECONDS = 0.01  # after which a Ctrl-C that Python dropped comes again
+
+
+@contextmanager
+def clean_interruptions() -> Iterator[None]:
+    """Let a whole command end by Ctrl-C wherever it is, and by SIGTERM as by Ctrl-C.
+
+    An interruption that is dropped comes again a moment later, and nothing is printed about it; where
+    remembered_interruptions keeps it, that loop will ask."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    hook, terminate = sys.unraisablehook, signal.getsignal(signal.SIGTERM)
+
+    def unraisable(found: Any) -> None:
+        if found.exc_type is not KeyboardInterrupt:
+            hook(found)
+        elif signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            again = threading.Timer(AGAIN_SECONDS, _thread.interrupt_main)
+            again.daemon = True
+            again.start()
+
+    sys.unraisablehook = unraisable
+    if terminate is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _as_ctrl_c)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        if terminate is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, terminate)
+
+
+def _as_ctrl_c(number: int, frame: Any) -> None:
+    """Do what Ctrl-C would; where that is ignored, as in the background of a shell, what it does elsewhere."""
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)

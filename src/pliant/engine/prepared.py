@@ -37,7 +37,7 @@ from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.model.tree import model_size
 from pliant.system.pack import Packed, pack
-from pliant.system.phases import Phases
+from pliant.system.phases import Phases, are_phases
 from pliant.system.status import Status
 from pliant.system.tables import OUTPUT
 from pliant.system.work import Work, new_work
@@ -445,7 +445,8 @@ class Prepared:
             raise ModelError(f"t: {quoted(t)} found; give a list of times in rising order")
         y = as_table(y, self._state_names, "y", len(times))
         inputs = as_table(inputs, ("command",) * self.packed.n_inputs, "inputs", len(times))
-        if not isinstance(phases, Phases) or phases.tables.dtype != self.work.phase.dtype or not len(phases.times):
+        shape = (len(phases.times), len(self.work.phase)) if isinstance(phases, Phases) else ()
+        if not shape or not shape[0] or phases.tables.shape != shape or not are_phases(phases.tables):
             raise ModelError(f"phases: {quoted(phases)} found; give those of a Result of this model")
         return times, y, inputs
 

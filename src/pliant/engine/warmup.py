@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pliant.errors import SimulationError
+from pliant.machine import python_process
 
 # What every run needs. One process takes from the front, the other from the back, until they meet: neighbours share
 # helpers, which each process has to compile for itself, and the last ones are short.
@@ -45,9 +46,11 @@ class Worker:
     """A process that compiles kernels, told their names one after the other."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-c", "from pliant.engine.warmup import compile_named; compile_named()"]
+        python, environment = python_process()
+        command = [*python, "-c", "from pliant.engine.warmup import compile_named; compile_named()"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        self._process: subprocess.Popen[str] = subprocess.Popen(command, **pipes)  # type: ignore[call-overload]
+        self._process: subprocess.Popen[str]
+        self._process = subprocess.Popen(command, env=environment, **pipes)  # type: ignore[call-overload]
 
     def compile_all(self, take: Callable[[], str]) -> None:
         """What take() gives, until it raises IndexError; then the process ends."""

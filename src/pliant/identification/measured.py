@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.engine.arguments import as_name, as_number, as_numbers
 from pliant.errors import ModelError
 from pliant.files import as_path
+from pliant.io.plain_file import MAX_BYTES, read_plain
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
 from pliant.results.named_columns import column_units
@@ -124,13 +126,13 @@ def _column(name: str, given: Any) -> Array:
 def _read(path: Path) -> dict[str, Any]:
     """Columns of a CSV file; units in brackets behind the names, as result.to_csv writes them, are left out."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            head, *rows = csv.reader(file)
+        text = read_plain(path, MAX_BYTES).decode("utf-8")
+        head, *rows = csv.reader(io.StringIO(text, newline=""))
         names = [re.sub(r"\s*\[[^\]]*\]\s*$", "", name) for name in head]
         table = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows], float)
     except OSError as error:
         raise ModelError(f"measured: {path} cannot be read ({error.strerror}); give a CSV file") from None
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, csv.Error):
         raise ModelError(
             f"measured: {path.name} is no table of numbers under one line of names; give such a file"
         ) from None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pliant.errors import ModelError
+from pliant.machine import python_process
 
 SECONDS = 60  # that a reader may take
 GIGABYTES = 4  # of memory that it may use
@@ -23,19 +24,17 @@ def run_limited(what: str, function: str, seconds: int | None = None, **given: A
     Both what is given and what is returned are plain: texts, numbers, lists, tables. ModelError is passed on."""
     seconds = seconds or SECONDS
     order = json.dumps({"function": function, "given": given, "seconds": seconds, "bytes": GIGABYTES << 30})
-    # -P: nothing is imported from the working folder; what this process could import, the other one can
-    command = [sys.executable, "-P", "-m", "pliant.io.limited"]
-    paths = os.pathsep.join(os.path.abspath(place) for place in sys.path if place)
+    python, environment = python_process()
     try:
         # in a folder of its own: some readers write logs
         with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
             done = subprocess.run(
-                command,
+                [*python, "-m", "pliant.io.limited"],
                 input=order.encode(),
                 capture_output=True,
                 timeout=seconds + 1,
                 cwd=folder,
-                env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+                env={**environment, "OPENBLAS_NUM_THREADS": "1"},
             )
     except subprocess.TimeoutExpired:
         raise ModelError(f"{what}: {_too_long(seconds)}") from None

@@ -9,18 +9,22 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired
 
 import numpy as np
 
+from pliant import __version__
+from pliant.diagnostics import BENDING_RANGES
 from pliant.errors import ModelError
-from pliant.files import write_content, write_whole
-from pliant.io.checked_arrays import array_sum, put_array, taken_array
+from pliant.files import write_whole
+from pliant.io.checked_arrays import array_sum, can_be_read, check_seal, put_array, taken_array, write_sealed
 from pliant.io.controller_file import label_of
 from pliant.io.labelled import variables
-from pliant.io.plain_file import check_plain
+from pliant.io.stored_tables import TypedDict, parse_stored
 from pliant.io.toml import described_model, model_tables
-from pliant.methods import CHOSEN, Methods, find_method
+from pliant.methods import CHOSEN, INTEGRATORS, Methods, find_method
+from pliant.model.columns import command_columns, output_columns
+from pliant.model.messages import quoted
 from pliant.results.checkpoint import Checkpoint, SampledState
 from pliant.results.contact_records import CONTACT, Contacts
 from pliant.results.recording import Dense, Event
@@ -28,14 +32,13 @@ from pliant.system.contact_tables import PHASE
 from pliant.system.control_tables import CONTROLLER_WORK
 from pliant.system.memory import N_EVENT_VALUES
 from pliant.system.newton import NEWTON
-from pliant.system.phases import Phases
+from pliant.system.phases import Phases, are_phases
 
 if TYPE_CHECKING:
     from pliant.results.recording import Recording
 
 FORMAT, VERSION = "pliant result", 1  # VERSION rises when older programs would misread a file
 GROUP = "run"  # beside the labelled columns: what a Result needs besides them, under names of its own
-MAX_BYTES = 1_000_000_000_000
 # tables of records lie there field by field
 RECORDS: dict[str, Any] = {
     "phase_table": PHASE,
@@ -44,6 +47,8 @@ RECORDS: dict[str, Any] = {
     "end_newton": NEWTON,
 }
 FACTS = ("settings", "audit", "stats", "status", "reason", "integrators", "methods")
+STATUSES = ("done", "stopped", "failed", "interrupted")
+INTEGRATOR_NAMES = tuple(each.name for each in INTEGRATORS)
 END_FACTS = ("t", "h", "integrator", "was_switched", "has_moved", "t_control")
 
 
@@ -78,9 +83,9 @@ def save_result(result: Recording, path: Path) -> None:
         for name, text in facts.items():
             file.attrs[name] = text
         file.attrs["model"] = result.model.name
-        file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
+        file.attrs["format"], file.attrs["format_version"], file.attrs["pliant"] = FORMAT, VERSION, __version__
         file.attrs["checksum"] = _checksum(sums, facts)
-    write_content(path, content)
+    write_sealed(path, content)
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -156,6 +161,37 @@ def plain(value: Any) -> Any:
     return value
 
 
+class _Settings(TypedDict, total=False):
+    """What later questions to a result look at."""
+
+    rtol: float | None
+    step: float | None
+    duration: float | None
+
+
+Figures = dict[str, float | None]  # nan is null
+
+
+class _Sampled(TypedDict):
+    count: int
+    waiting: list[Any]
+    random: dict[str, Any]
+    measured: list[float] | None
+
+
+class _End(TypedDict):
+    t: float
+    h: float
+    integrator: str
+    was_switched: bool
+    has_moved: bool
+    t_control: float
+    # files of earlier versions do not have these
+    counted: NotRequired[list[int]]
+    choice: NotRequired[dict[str, Any] | None]
+    sampled: list[_Sampled]
+
+
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
@@ -164,7 +200,11 @@ def read_result(path: Path) -> dict[str, Any]:
     import h5netcdf
 
     try:
-        check_plain(path, MAX_BYTES)
+        is_sealed = check_seal(path)
+        if is_sealed is False:
+            raise _damaged(path)
+        if is_sealed is None and not can_be_read(path):
+            raise OSError
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             _check_format(path, file)
             read = _read(path, file)
@@ -192,12 +232,15 @@ def _check_format(path: Path, file: Any) -> None:
             f"{path.name}: this file is of another program, or of a pliant whose results could not be loaded yet; "
             "give a result.nc of a run, or open it with xarray"
         )
-    version = int(attrs["format_version"])
+    version, writer = int(attrs["format_version"]), attrs.get("pliant")
+    by = f", written by pliant {quoted(str(writer))[1:-1]}" if writer is not None else ""
     if version > VERSION:
         raise ModelError(
-            f"{path.name}: it has format {version}, and this version of pliant reads results up to format {VERSION}; "
-            "install a newer one"
+            f"{path.name}: it has format {version}{by}, and this version of pliant reads results up to format "
+            f"{VERSION}; install a newer one"
         )
+    if version < 1:
+        raise ModelError(f"{path.name}: it has format {version}{by}, which there never was; make it anew")
 
 
 def _damaged(path: Path) -> ModelError:
@@ -213,13 +256,13 @@ def _read(path: Path, file: Any) -> dict[str, Any]:
     sums |= {f"{GROUP}/{name}": array_sum(values) for name, values in kept.items()}
     if _checksum(sums, facts) != file.attrs["checksum"]:
         raise _damaged(path)
-    model = described_model(path, json.loads(str(kept["model"])))
+    model = described_model(path, parse_stored(str(kept["model"]), dict[str, Any]))
     audit, stats = (
-        {key: math.nan if value is None else value for key, value in json.loads(facts[name]).items()}
+        {key: math.nan if value is None else value for key, value in parse_stored(facts[name], Figures).items()}
         for name in ("audit", "stats")
     )
     t = columns["time"]
-    return {
+    found = {
         "model": model,
         "t": t,
         "q": columns["q"],
@@ -237,7 +280,7 @@ def _read(path: Path, file: Any) -> dict[str, Any]:
         "reason": facts["reason"],
         "audit": audit,
         "stats": stats,
-        "settings": json.loads(facts["settings"]),
+        "settings": parse_stored(facts["settings"], _Settings),
         "inputs": columns.get("commands", np.zeros((len(t), 0))),
         "dense": _dense(kept),
         "contacts": _contacts(columns),
@@ -247,6 +290,44 @@ def _read(path: Path, file: Any) -> dict[str, Any]:
         "methods": _methods(json.loads(facts["methods"])),
         "checkpoint": _checkpoint(kept),
     }
+    if not _agrees(found):
+        raise _damaged(path)
+    return found
+
+
+def _agrees(found: dict[str, Any]) -> bool:
+    """Whether arrays and facts are such as a run of the model leaves them: later questions lead them to kernels."""
+    model, n = found["model"], len(found["t"])
+    n_q, n_v, n_commands = len(model.coordinates), len(model.velocities), len(command_columns(model))
+    shapes = [(found["t"], (n,)), (found["q"], (n, n_q)), (found["v"], (n, n_v)), (found["inputs"], (n, n_commands))]
+    shapes += [(values, (n,)) for values in found["energy"].values()]
+    columns = {output.name: (n, len(output_columns(model, output))) for output in model.outputs}
+    shapes += [(values, columns[name]) for name, values in found["outputs"].items()]
+    dense, phases, held, audit, settings = (found[key] for key in ("dense", "phases", "commands", "audit", "settings"))
+    if dense is not None:
+        pieces = dense.terms.shape[:1]
+        shapes += [
+            (dense.starts, pieces),
+            (dense.steps, pieces),
+            (dense.terms[:, 0, : n_q + n_v], (*pieces, n_q + n_v)),
+        ]
+    if phases is not None:
+        shapes += [(phases.times, phases.tables.shape[:1])]
+    if held is not None:
+        shapes += [(held, (len(held), 1 + n_commands))]
+    return bool(
+        n > 0
+        and all(values.dtype == np.float64 and values.shape == shape for values, shape in shapes)
+        and np.all(np.isfinite(found["t"]))
+        and np.all(np.diff(found["t"]) >= 0.0)
+        and {"kinetic", "gravity", "elastic"} <= found["energy"].keys()
+        and (phases is None or (phases.tables.ndim == 2 and len(phases.times) > 0 and are_phases(phases.tables)))
+        and (held is None or len(held) > 0)
+        and found["status"] in STATUSES
+        and audit.get("coupling_order", 2) in BENDING_RANGES
+        and (settings.get("step") is not None or settings.get("rtol", 1.0) is not None)
+        and all(name in INTEGRATOR_NAMES for _, name in found["integrators"])
+    )
 
 
 def _events(columns: dict[str, Any]) -> tuple[Event, ...]:
@@ -290,11 +371,10 @@ def _methods(tables: dict[str, Any] | None) -> Methods | None:
 def _checkpoint(kept: dict[str, Any]) -> Checkpoint | None:
     if "end" not in kept:
         return None
-    texts = json.loads(str(kept["end"]))
+    texts = parse_stored(str(kept["end"]), _End)
     none, whole = np.zeros(0), np.zeros(0, np.int64)
     return Checkpoint(
         **{name: texts[name] for name in END_FACTS},
-        # files of earlier versions do not have these
         counted=tuple(texts.get("counted", (0, 0, 0, 0))),
         choice=texts.get("choice"),
         newton=_records(kept, "end_newton", (0,)),

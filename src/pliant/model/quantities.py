@@ -156,7 +156,7 @@ def worded(made: Any) -> Any:
         try:
             checked(self, *args, **fields)
         except pydantic.ValidationError as error:
-            given = dict(zip(_field_names(made), args, strict=False)) | fields
+            given = dict(zip(_positional_names(made), args, strict=False)) | fields
             raise ModelError(explain(error, _title(made, given), given)) from None
 
     __init__.__wrapped__ = checked  # type: ignore[attr-defined]
@@ -191,6 +191,11 @@ def _field_names(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
+def _positional_names(cls: type) -> tuple[str, ...]:
+    """Return the fields that may be given by place, in the order of the signature: keyword-only ones stand behind."""
+    return tuple(field.name for field in dataclasses.fields(cls) if not field.kw_only)
+
+
 @classmethod  # type: ignore[misc]
 def _tidy(cls: type, value: Any) -> Any:
     """Before the fields are checked: values get their names, numpy becomes plain, unknown keys are refused."""
@@ -199,9 +204,13 @@ def _tidy(cls: type, value: Any) -> Any:
         _check_keys(cls, value)
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, ArgsKwargs):
-        names = _field_names(cls)
+        names = _positional_names(cls)
         if len(value.args) > len(names):
-            raise ValueError(f"{len(value.args)} values given; it takes at most {len(names)}: {listed(names, 20)}")
+            others = [name for name in _field_names(cls) if name not in names]
+            more = f"; give {listed(others)} by name" if others else ""
+            raise ValueError(
+                f"{len(value.args)} values given by place; it takes at most {len(names)}: {listed(names, 20)}{more}"
+            )
         named, rest = dict(zip(names, value.args, strict=False)), _current_names(cls, value.kwargs or {})
         for twice in named.keys() & rest.keys():
             raise ValueError(f"'{twice}' is given twice, by place and by name; give it once")

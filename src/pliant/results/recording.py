@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, Self, get_args
+from typing import Any, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,7 @@ from pliant.system.phases import Phases
 from pliant.system.tables import Power
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 UNSEEN = "the machine has no memory left to look for mistakes that this run would show; what it recorded is kept"
 STATIONS = 25  # along a beam, for curves
 
@@ -181,8 +182,7 @@ class Recording:
         times = as_time_list(t)
         order = np.argsort(times, kind="stable")
         y, times = self.state_at(times)[order], times[order]
-        assert self.phases is not None
-        found = recorded_outputs(self._handle(), times, y, self._held(times), self.phases)
+        found = recorded_outputs(self._handle(), times, y, self._held(times), self._needed(self.phases))
         return {name: values[np.argsort(order)] for name, values in found.items()}
 
     def energies_at(self, t: ArrayLike) -> dict[str, Array]:
@@ -203,9 +203,8 @@ class Recording:
     def contact_forces(self, t: ArrayLike) -> ContactForces:
         """Normal and friction force on every contact point at any times of the run, and where they act."""
         times = np.sort(as_time_list(t))
-        assert self.phases is not None
         handle = self._handle()
-        return contact_forces(handle, times, self.state_at(times), self._held(times), self.phases)
+        return contact_forces(handle, times, self.state_at(times), self._held(times), self._needed(self.phases))
 
     def mass_centre(self, t: ArrayLike | None = None) -> Array:
         """Mass centre of all bodies at times, or at the rows: (times, 3) world [m]."""
@@ -221,8 +220,7 @@ class Recording:
         times = self.t if t is None else as_time_list(t)
         order = np.argsort(times, kind="stable")
         sections, times = self._sections(beam, x), times[order]
-        assert self.phases is not None
-        forces = sections.forces(times, self.state_at(times), self._held(times), self.phases)
+        forces = sections.forces(times, self.state_at(times), self._held(times), self._needed(self.phases))
         return x, sections.values(quantity, forces[np.argsort(order)])
 
     def bending_moment(self, beam: str, t: ArrayLike | None = None) -> tuple[Array, Array]:
@@ -252,14 +250,22 @@ class Recording:
 
     def _handle(self) -> Prepared:
         """For outputs at other times: with the formulation and the closure of the run."""
-        assert self.methods is not None
-        handle = prepare(self.model, self.methods.formulation)
-        return handle.copy(self.methods.closure) if self.model.loops else handle
+        methods = self._needed(self.methods)
+        handle = prepare(self.model, methods.formulation)
+        return handle.copy(methods.closure) if self.model.loops else handle
+
+    def _needed(self, kept: T | None) -> T:
+        """What outputs at other times need, or a message: not every file has it."""
+        if kept is None:
+            raise ModelError(
+                "this result does not say in which phase and by which methods it moved; run the model anew"
+            )
+        return kept
 
     def _held(self, times: Array) -> Array:
         """Commands of the controllers at times."""
-        assert self.commands is not None
-        return np.ascontiguousarray(self.commands[np.searchsorted(self.commands[:, 0], times, side="right") - 1, 1:])
+        commands = self._needed(self.commands)
+        return np.ascontiguousarray(commands[np.searchsorted(commands[:, 0], times, side="right") - 1, 1:])
 
     def __getitem__(self, name: str) -> Array:
         """A column at the rows by the name that charts and tables have: "elbow", "elbow.rate", "tip.x",

@@ -13,13 +13,13 @@ from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.result import Result
 from pliant.results.checkpoint import Checkpoint
+from pliant.simulation.checkpoint_check import NEWTON_TABLES, check_fit, check_plain_fields, has_newton_tables
 from pliant.simulation.run import Counts, Run
+from pliant.system.newton import CARRIED
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
 FREE = ("name", "outputs", "duration", "run")  # of a model: what the motion does not depend on
-NEWTON_TABLES = ("newton", "jacobian", "factor", "pivots")  # of Memory: what implicit integrators keep
-OTHER_END = "start: its end is not one of this model; run the model anew"
 
 
 def as_start(model: Model, start: Any, **others: Any) -> Checkpoint | None:
@@ -42,8 +42,7 @@ def as_start(model: Model, start: Any, **others: Any) -> Checkpoint | None:
         )
     if start.checkpoint is None:
         raise ModelError(f"start: {why_not(start)}; to begin there anew, give q0=start.q[-1], v0=start.v[-1]")
-    if start.checkpoint.y.shape[0] < len(model.coordinates) + len(model.velocities):
-        raise ModelError(OTHER_END)
+    check_plain_fields(model, start.checkpoint)
     return start.checkpoint
 
 
@@ -108,39 +107,12 @@ def _is_at_hard_limit(run: Run) -> bool:
     return bool(np.any((limits >= 0) & (fired > 0) & (run.handle.system.events.is_stop == 1)))
 
 
-def _check_fit(run: Run, start: Checkpoint) -> None:
-    """Kernels look at no index: what a file says must be of this model, and possible."""
-    memory, work, laws = run.memory, run.handle.work, run.handle.system.controllers
-    n_functions = sum(controller.law is None for controller in run.handle.model.controllers)
-    pairs = (
-        (start.y, memory.y),
-        (start.phase, work.phase),
-        (start.side, memory.side[0]),
-        (start.fired, memory.fired),
-        (start.event_values, memory.event_values),
-        (start.inputs, work.inputs),
-        (start.controllers, work.controllers),
-        (start.control, work.control),
-    )
-    is_fit = all(one.shape == other.shape for one, other in pairs) and len(start.sampled) == n_functions
-    if is_fit:
-        queues = start.controllers
-        is_fit = bool(
-            np.all(np.isfinite(start.y))
-            and np.all(np.abs(start.side) == 1)
-            and np.all((queues.first >= 0) & (queues.first < laws.n_queue))
-            and np.all((queues.n_waiting >= 0) & (queues.n_waiting <= laws.n_queue))
-        )
-    if not is_fit:
-        raise ModelError(OTHER_END)
-
-
 def go_on(run: Run, start: Checkpoint) -> None:
     """Put a run that has not begun where the other one ended."""
     from pliant.kernels import _jit, outputs
 
     handle, memory, work = run.handle, run.memory, run.handle.work
-    _check_fit(run, start)
+    check_fit(run, start)
     stepping = memory.stepping[0]
     work.phase[:], work.inputs[:] = start.phase, start.inputs
     work.controllers[:], work.control[:] = start.controllers, start.control
@@ -179,11 +151,11 @@ def _go_on_stepping(run: Run, start: Checkpoint) -> None:
     stepping.h = start.h
     if run.choice is not None or integrator.kind == "implicit":
         run.go_on_counting(Counts(*start.counted))
-    pairs = [(getattr(start, name), getattr(run.memory, name)) for name in NEWTON_TABLES]
-    is_fit = all(one.shape == other.shape for one, other in pairs)
-    if integrator.kind == "implicit" and is_fit and np.all((start.pivots >= 0) & (start.pivots < len(start.jacobian))):
-        for one, other in pairs:
-            other[...] = one
+    if integrator.kind == "implicit" and has_newton_tables(run, start):
+        memory = run.memory
+        for name in CARRIED:
+            memory.newton[name] = start.newton[name]
+        memory.jacobian[:], memory.factor[:], memory.pivots[:] = start.jacobian, start.factor, start.pivots
 
 
 def _begin_growth(run: Run, start: Checkpoint) -> None:

@@ -18,6 +18,7 @@ from pliant.errors import ModelError
 from pliant.model.control import Controller
 from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
+from pliant.model.quantities import LARGEST
 from pliant.results.checkpoint import SampledState
 from pliant.results.outputs import OutputsNow
 from pliant.system.control_tables import SAME_INSTANT
@@ -125,9 +126,22 @@ class Sampler:
         self._waiting: list[deque[tuple[float, Array]]] = [deque() for _ in self._own]
         self._counts = [0] * len(self._own)  # how often each has measured
         for k, state in enumerate(begun):
-            self._counts[k], self.sensors[k].random.bit_generator.state = state.count, state.random
-            self._waiting[k].extend((t, np.array(command)) for t, command in state.waiting)
-            self.sensors[k].last = None if state.measured is None else np.array(state.measured)
+            self._take_up(k, state)
+
+    def _take_up(self, k: int, state: SampledState) -> None:
+        """Put a controller where a run before has left it, or a message: the state may come from a file."""
+        controller, sensors = self._own[k][0], self.sensors[k]
+        width, n_q = sum(self.widths(controller).values()), len(self.model.coordinates)
+        try:
+            if not isinstance(state.count, int) or not 0 <= state.count < LARGEST:
+                raise ValueError
+            sensors.random.bit_generator.state = state.random
+            self._counts[k] = state.count
+            self._waiting[k].extend((float(t), _finite(command, width)) for t, command in state.waiting)
+            _finite([t for t, _ in self._waiting[k]], len(self._waiting[k]))
+            sensors.last = None if state.measured is None else _finite(state.measured, n_q)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise ModelError(f"controller {controller.name!r}: what is kept of it is not as a run leaves it") from None
 
     def states(self) -> tuple[SampledState, ...]:
         """Of every controller, for a run that goes on from here."""
@@ -190,6 +204,14 @@ class Sampler:
 
 
 # --- what a controller says -------------------------------------------------------------------------------------
+
+
+def _finite(values: Any, count: int) -> Array:
+    """So many finite numbers, or a ValueError."""
+    found = np.array(values, np.float64)
+    if found.shape != (count,) or not np.all(np.isfinite(found)):
+        raise ValueError
+    return found
 
 
 def wanted_command(controller: Controller, t: float, measured: Measured, widths: dict[str, int]) -> Array:

@@ -5,6 +5,7 @@ hold. What they need travels by pickle; the kernels are compiled by the caller a
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
@@ -13,10 +14,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process, resource_tracker
 from typing import Any
 
 from pliant.engine.callbacks import CallbackError
+from pliant.engine.interruptions import remembered_interruptions
 from pliant.errors import ModelError, PliantError
 from pliant.model.model import Model
 from pliant.simulation.prepared_run import PreparedRun
@@ -42,35 +44,47 @@ def share_out_to_processes(batch: RunBatch, workers: int, progress: Callable[[in
     context = get_context("spawn")
     stop = context.Event()
     pool = ProcessPoolExecutor(min(workers, len(parts)), context, _begin, (stop,))
+    jobs: dict[Future[Any], range] = {}
+
+    def submit() -> None:
+        with starting_children():
+            for part, models in zip(parts, given, strict=True):
+                job = pool.submit(_run_part, models, batch.settings, *batch.starts_of(part), *batch.wanted)
+                jobs[job] = part
+
     try:
-        with deaf_children():
-            jobs = {
-                pool.submit(_run_part, models, batch.settings, *batch.starts_of(part), *batch.wanted): part
-                for part, models in zip(parts, given, strict=True)
-            }
-        _collect(batch, jobs, stop, progress)
+        _collect(batch, submit, jobs, stop, progress)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
 
 
 def _collect(
-    batch: RunBatch, jobs: dict[Future[Any], range], stop: Any, progress: Callable[[int, int], None] | None
+    batch: RunBatch,
+    submit: Callable[[], None],
+    jobs: dict[Future[Any], range],
+    stop: Any,
+    progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Take what comes; Ctrl-C, or a progress function that fails, ends it with what is done."""
-    pending = set(jobs)
+    """Begin, and take what comes; Ctrl-C, or a progress function that fails, ends it with what is done. submit: fills
+    the jobs."""
+    taken: set[Future[Any]] = set()
     try:
-        while pending:
-            done, pending = wait(pending, LOOK_SECONDS, FIRST_COMPLETED)
-            for job in done:
-                _take(batch, jobs[job], job)
-            if progress is not None:
-                progress(batch.n_done, len(batch.t))
+        with remembered_interruptions() as ask_for_interruption:
+            submit()
+            while len(taken) < len(jobs):
+                ask_for_interruption()
+                for job in wait(jobs.keys() - taken, LOOK_SECONDS, FIRST_COMPLETED).done:
+                    taken.add(job)
+                    _take(batch, jobs[job], job)
+                if progress is not None:
+                    progress(batch.n_done, len(batch.t))
     except (KeyboardInterrupt, CallbackError) as error:
         stop.set()
-        for job in pending:
+        left = jobs.keys() - taken
+        for job in left:
             job.cancel()
-        for job in wait(pending).done:
+        for job in wait(left).done:
             _take(batch, jobs[job], job)
         if isinstance(error, CallbackError):
             batch.reasons[batch.reasons == NOT_BEGUN] = f"{NOT_BEGUN}: {error}"
@@ -87,16 +101,38 @@ def _take(batch: RunBatch, part: range, job: Future[Any]) -> None:
 
 
 @contextmanager
-def deaf_children() -> Iterator[None]:
-    """Ctrl-C reaches all processes of a terminal: those started here leave it to the caller from their first moment."""
+def starting_children() -> Iterator[None]:
+    """Start processes that leave Ctrl-C, which reaches all of a terminal, to this one from their first moment: they
+    inherit that it is blocked. One that comes meanwhile is not lost: it is raised at the end.
+
+    Nor do they import anything from the working folder, where files of others may lie."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    safe = os.environ.get("PYTHONSAFEPATH")
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # now: it would let Ctrl-C in when it starts
+    _mask(True)
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
+        if safe is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = safe
+        _mask(False)
         signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _mask(is_blocked: bool) -> None:
+    """Block Ctrl-C in this thread, or let it in, where the system can."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK if is_blocked else signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def pickled(models: tuple[Model, ...]) -> bytes:
@@ -123,6 +159,21 @@ def pickled(models: tuple[Model, ...]) -> bytes:
 def _begin(stop: Any) -> None:
     global _stop
     _stop = stop
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """End this process as soon as the one that started it is gone, however that ended; Ctrl-C is left to that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="pliant-parent", daemon=True).start()
 
 
 def _look(done: int, runs: int) -> None:

@@ -5,6 +5,7 @@ past, too."""
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,8 @@ Bytes = NDArray[np.uint8]
 class Snapshot:
     """Tables of Memory and Work, the integrators so far, and Python controllers."""
 
-    tables: tuple[Bytes, ...]
+    tables: bytes  # one behind the other
+    checksum: int  # of them: kernels look at no index in what is put back
     integrators: tuple[tuple[float, Integrator], ...]
     choice: AutoChoice | None
     sampled: tuple[SampledState, ...]
@@ -36,9 +38,10 @@ class Tables:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        work = run.handle.work
+        work, model = run.handle.work, run.handle.model
+        self._seed = zlib.crc32(repr((model.coordinates, model.velocities)).encode())  # tables of others are damage
         changing = [table for name, table in zip(work._fields, work, strict=True) if name != "calls"]
-        self._work = [as_bytes(table) for table in changing if table.nbytes]
+        self._work = [as_bytes(table).reshape(-1) for table in changing if table.nbytes]
         self._addresses = [run.memory.stepping.view(np.ndarray)[name] for name in ADDRESSES]
         self._memory: Any = None
         self._of_memory: list[Bytes] = []
@@ -47,15 +50,34 @@ class Tables:
         memory = self._run.memory
         if memory is not self._memory:  # "auto" has changed the integrator
             self._memory = memory
-            self._of_memory = [as_bytes(table) for table in memory if table.nbytes]
+            self._of_memory = [as_bytes(table).reshape(-1) for table in memory if table.nbytes]
         return [*self._of_memory, *self._work]
 
     def save(self) -> Snapshot:
         """A copy."""
         run = self._run
         sampled = run.sampler.states() if run.sampler is not None else ()
-        tables = tuple(table.copy() for table in self._bytes())
-        return Snapshot(tables, tuple(run.integrators), run.choice and run.choice.copy(), sampled)
+        tables = b"".join(self._bytes())  # type: ignore[arg-type]  # numpy has buffers, too
+        return Snapshot(tables, self._sum(tables), tuple(run.integrators), run.choice and run.choice.copy(), sampled)
+
+    def _sum(self, tables: bytes) -> int:
+        return zlib.crc32(tables, self._seed)
+
+    def is_snapshot(self, found: Any) -> bool:
+        """Return True if this is a snapshot as it was made; of this run, if it was made in the same way."""
+        return (
+            isinstance(found, Snapshot)
+            and isinstance(found.tables, bytes)
+            and self._sum(found.tables) == found.checksum
+            and isinstance(found.integrators, tuple)
+            and len(found.integrators) > 0
+            and all(
+                isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Integrator)
+                for each in found.integrators
+            )
+            and isinstance(found.choice, type(self._run.choice))
+            and isinstance(found.sampled, tuple)
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """As it was, of this run or of one made in the same way."""
@@ -65,7 +87,9 @@ class Tables:
         run.integrators[:] = snapshot.integrators
         run.choice = snapshot.choice and snapshot.choice.copy()
         addresses = [int(each[0]) for each in self._addresses]
-        for table, saved in zip(self._bytes(), snapshot.tables, strict=True):
-            table[...] = saved
+        first, saved = 0, np.frombuffer(snapshot.tables, np.uint8)
+        for table in self._bytes():
+            table[:] = saved[first : first + len(table)]
+            first += len(table)
         for each, address in zip(self._addresses, addresses, strict=True):
             each[0] = address

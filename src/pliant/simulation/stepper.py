@@ -39,6 +39,8 @@ ENDLESS = 2**62  # steps: what a call may make is looked at here, not by the ker
 BRIEF = 1e-9  # [s]
 LONGEST_STEP = 1e6  # [s]
 ROUNDING = 1e-12  # of the duration
+STATUSES = ("running", "failed", "stopped")
+DAMAGED = "saved: it is not as save() made it; save anew, or begin there anew: reset(saved.q, saved.v)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,10 +311,15 @@ class Stepper:
                 "saved: it is of a stepper with another model, other joints or other options; restore it there, or "
                 "begin there anew: reset(saved.q, saved.v)"
             )
+        if not (_is_clock(saved.clock) and isinstance(saved.reason, str) and saved.status in STATUSES):
+            raise ModelError(DAMAGED)
         with self._lock:
             self._check_idle()
+            if not self._tables.is_snapshot(saved.snapshot):
+                raise ModelError(DAMAGED)
+            sampler = Sampler(self._run.handle, saved.snapshot.sampled)
             self._tables.restore(saved.snapshot)
-            self._sampler = self._run.run.sampler = Sampler(self._run.handle, saved.snapshot.sampled)
+            self._sampler = self._run.run.sampler = sampler
             self._clock, self._status, self._reason = saved.clock, saved.status, saved.reason
             self._log.clear()
 
@@ -335,6 +342,17 @@ class Stepper:
     def __repr__(self) -> str:
         why = f" {self._reason}" if self._reason else ""
         return f"<Stepper of {self.model.name!r}: {self._status} at t = {self.t:.9g} s{why}>"
+
+
+def _is_clock(clock: Any) -> bool:
+    """Whether this is a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
+    is_clock = isinstance(clock, tuple) and [type(each) for each in clock] == [float, int, float]
+    return (
+        is_clock
+        and math.isfinite(clock[0])
+        and clock[1] >= 0
+        and (math.isnan(clock[2]) or 0.0 < clock[2] < LONGEST_STEP)
+    )
 
 
 def _again(model: Model, joints: tuple[str, ...], options: dict[str, Any], saved: SavedState) -> Stepper:

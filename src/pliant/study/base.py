@@ -95,7 +95,7 @@ class CaseOrFile:
         model = choose_run(self.place, self.settings, self.trust).model
         case = find_case(self.place)
         where = {"case": self.place} if case else {"file": str(Path(self.place).resolve())}
-        return {**where, "settings": dict(self.settings), "trust": self.trust, "model": model_digest(model)}
+        return {**where, "settings": dict(self.settings), "model": model_digest(model)}
 
     def command(self, values: Mapping[str, Any]) -> str:
         words = ["pliant", "run", self.place]

@@ -11,6 +11,7 @@ from typing import Any
 
 from pliant.errors import ModelError, SimulationError
 from pliant.model.messages import quoted
+from pliant.simulation.run_processes import starting_children
 from pliant.study.chunk import Chunk, Task, run_chunk
 from pliant.study.places import Rows, Values, packed
 from pliant.study.store import lock_file
@@ -42,9 +43,10 @@ class Cluster:
         if scheduler is not None:
             check_scheduler(scheduler)
         else:
-            self._own = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-            )
+            with starting_children():
+                self._own = distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+                )
         try:
             self._client = distributed.Client(
                 self._own or scheduler, timeout=ANSWER_SECONDS, set_as_default=False, direct_to_workers=False

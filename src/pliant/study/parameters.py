@@ -76,6 +76,10 @@ class Parameter:
         places = {value: k for k, value in enumerate(self.values)}
         return np.array([places[value] for value in values], float)
 
+    def has_codes(self, codes: Array) -> bool:
+        """Whether numbers may stand for its values."""
+        return self.is_number or bool(np.all(np.isin(codes, np.arange(len(self.values)))))
+
     def values_of(self, codes: Array) -> NDArray[Any]:
         """The values back."""
         if self.is_number:

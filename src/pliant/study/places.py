@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.simulation.run_processes import deaf_children
+from pliant.simulation.run_processes import end_with_parent, starting_children
 from pliant.study.chunk import Chunk, Task, run_chunk
 
 PLACES = ("threads", "processes", "dask")
@@ -83,7 +83,7 @@ class Processes:
         return ProcessPoolExecutor(self.workers, self._context, _begin, (self._packed, self._stop))
 
     def submit(self, rows: Rows, values: Values) -> Future[Chunk]:
-        with deaf_children():
+        with starting_children():
             try:
                 return self._pool.submit(_run_here, rows, values)
             except BrokenProcessPool:
@@ -115,6 +115,7 @@ _stop: Any = None
 
 def _begin(packed_task: bytes, stop: Any) -> None:
     global _task, _stop
+    end_with_parent()
     _task, _stop = pickle.loads(packed_task), stop
 
 

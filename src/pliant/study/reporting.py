@@ -33,7 +33,9 @@ def write_study_page(runs: StudyRuns, path: Path) -> None:
     names = ", ".join(f"{each.name} ({each.words if len(each.words) < 40 else 'list'})" for each in runs.parameters)
     left = "" if runs.is_complete else f" {runs.count - len(runs)} of {runs.count} rows have not been run yet."
     command = runs.base.command({}) if isinstance(runs.base, CaseOrFile) else ""
-    again = f"pliant sweep --out {shlex.quote(str(runs.folder))} --report" if runs.folder and command else ""
+    again = ""
+    if runs.folder and isinstance(runs.base, CaseOrFile):
+        again = f"pliant sweep --out {shlex.quote(str(runs.folder))}{' --trust' * runs.base.trust} --report"
     write_page(
         path,
         f"{runs.name}: {runs.count} runs",

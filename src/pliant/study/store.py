@@ -21,19 +21,23 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Required
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.files import make_folder, write_content, write_whole
-from pliant.io.checked_arrays import array_sum, put_array, taken_array
-from pliant.model.messages import listed
-from pliant.study.chunk import Chunk, joined
+from pliant.files import make_folder, write_whole
+from pliant.io.checked_arrays import array_sum, can_be_read, check_seal, put_array, taken_array, write_sealed
+from pliant.io.plain_file import read_plain
+from pliant.io.stored_tables import TypedDict, check_stored, parse_stored
+from pliant.io.toml import check_values
+from pliant.model.messages import listed, quoted
+from pliant.study.chunk import STATUSES, Chunk, joined
 
 Array = NDArray[np.float64]
-FORMAT, VERSION = "pliant study", 1
+FORMAT, VERSION = "pliant study", 2  # 1 said whether code was trusted; its digest was that of the study alone
+MAX_DEFINITION = 1_000_000_000  # bytes: lists of ten million values
 DEFINITION, LOCK = "study.json", "study.lock"
 NAME = re.compile(r"rows-(\d)-(\d{8})\.nc|rows\.nc")
 WHOLE = "rows.nc"  # of a study that is finished
@@ -158,7 +162,7 @@ class Store:
                         file.variables[name].attrs[key] = text
             file.attrs["format"], file.attrs["format_version"] = FORMAT, VERSION
             file.attrs["checksum"] = _checksum({name: np.ascontiguousarray(row[1]) for name, row in arrays.items()})
-        write_content(path, content)
+        write_sealed(path, content)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -170,26 +174,28 @@ class Store:
         return sorted(paths, key=lambda path: (-_level(path), path.name))
 
     def _read(self, path: Path) -> StoredRows | None:
-        """The rows of a file; None if it is not as it was written."""
+        """The rows of a file; None if it is not as it was written; a message if it is of another study."""
         import h5netcdf
 
         try:
+            is_sealed = check_seal(path)
+            if is_sealed is False or (is_sealed is None and not can_be_read(path)):
+                return None
             with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
                 arrays = {name: taken_array(variable) for name, variable in file.variables.items()}
+                labels = {name: str(variable.attrs.get("long_name", "")) for name, variable in file.variables.items()}
                 if _checksum(arrays) != file.attrs["checksum"]:
                     return None
-            rows, none = arrays["row"], np.zeros(0)
-            return StoredRows(
-                Chunk(
-                    rows,
-                    np.stack([arrays[f"figure_{k}"] for k in range(len(self.figures))], axis=1),
-                    arrays["status"],
-                    dict(zip(arrays.get("noted_row", none).tolist(), arrays.get("note", none).tolist(), strict=True)),
-                ),
-                np.stack([arrays[f"parameter_{k}"] for k in range(len(self.names))], axis=1),
-            )
         except Exception:  # whatever the library does with bytes that nobody wrote
             return None
+        wanted = {f"parameter_{k}": name for k, name in enumerate(self.names)}
+        wanted |= {f"figure_{k}": name for k, name in enumerate(self.figures)}
+        if any(labels.get(name) != label for name, label in wanted.items()) or not _are_rows(arrays, list(wanted)):
+            raise ModelError(f"{path}: its columns are not those of this study; choose another folder")
+        values = np.stack([arrays[name] for name in wanted], axis=1)
+        n, none = len(self.names), np.zeros(0)
+        notes = dict(zip(arrays.get("noted_row", none).tolist(), arrays.get("note", none).tolist(), strict=True))
+        return StoredRows(Chunk(arrays["row"], values[:, n:], arrays["status"], notes), values[:, :n])
 
     def read(self) -> StoredRows:
         """All rows, in their order, each once; somebody may be writing."""
@@ -207,46 +213,104 @@ class Store:
         return StoredRows(Chunk(rows, whole.figures[first], whole.status[first], whole.notes), parameters[first])
 
 
-def write_definition(folder: Path, definition: dict[str, Any]) -> None:
-    """study.json."""
-    text = json.dumps({"format": FORMAT, "format_version": VERSION, **definition}, indent=2, default=str)
-    write_whole(folder / DEFINITION, text + "\n")
+class _Format(TypedDict):
+    format: str
+    format_version: int
+
+
+class _Base(TypedDict, total=False):
+    case: str
+    file: str
+    function: dict[str, str]
+    model: str
+    settings: Required[dict[str, Any]]
+    trust: bool  # of format 1: nobody believes it
+
+
+class _Parameter(TypedDict):
+    name: str
+    range: str | list[bool | int | float | str]
+
+
+class _Study(TypedDict):
+    base: _Base
+    parameters: list[_Parameter]
+    method: str
+    rows: int
+    seed: int
+    figures: dict[str, str | dict[str, str]] | None
+    pliant: str
+
+
+class _Figure(TypedDict):
+    label: str
+    unit: str
+
+
+class _Definition(TypedDict):
+    """What study.json holds."""
+
+    digest: str
+    study: _Study
+    name: str
+    figures: list[_Figure]
+
+
+def write_definition(folder: Path, study: dict[str, Any], name: str, figures: list[dict[str, str]]) -> None:
+    """Write study.json: what is studied, and what is kept of every row."""
+    what = {"study": study, "name": name, "figures": figures}
+    head = {"format": FORMAT, "format_version": VERSION, "digest": digest(what)}
+    write_whole(folder / DEFINITION, json.dumps(head | what, indent=2, default=str) + "\n")
 
 
 def read_definition(folder: Path) -> dict[str, Any] | None:
-    """What study.json says; None where there is none; or a message."""
+    """What study.json says; None where there is none; or a message. Whether code is trusted no file can say."""
     path = folder / DEFINITION
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path, MAX_DEFINITION)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: it cannot be read ({error}); give the folder of a study") from None
+    except OSError as error:
+        raise ModelError(f"{path}: it cannot be read ({error.strerror or error}); give the folder of a study") from None
     try:
-        found = json.loads(text)
-        if found["format"] != FORMAT:
+        head = parse_stored(text, _Format)
+        if head["format"] != FORMAT:
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
         raise ModelError(f"{path}: this is no study of pliant; give the folder that a study was written to") from None
-    if int(found["format_version"]) > VERSION:
-        raise ModelError(f"{path}: it was written by a newer pliant; install that")
-    return dict(found)
+    writer = head["study"].get("pliant") if isinstance(head.get("study"), dict) else None
+    if not 1 <= head["format_version"] <= VERSION:
+        raise ModelError(
+            f"{path}: it has format {head['format_version']}, written by pliant {quoted(writer)}; this version reads "
+            f"studies from format 1 to {VERSION}: install that one"
+        )
+    check_values(path, head)
+    try:
+        found: dict[str, Any] = check_stored(head, _Definition)
+        what = {key: found[key] for key in ("study", "name", "figures")}
+        if digest(found["study"] if found["format_version"] == 1 else what) != found["digest"]:
+            raise ValueError("it is not what its digest says")
+    except ValueError as error:
+        raise ModelError(f"{path}: it was changed or damaged ({error}); restore it, or choose another folder") from None
+    found["study"]["base"].pop("trust", None)
+    return found
 
 
-def check_same(folder: Path, stored: dict[str, Any], definition: dict[str, Any]) -> None:
+def check_same(folder: Path, stored: dict[str, Any], study: dict[str, Any]) -> None:
     """Refuse the folder of another study, naming what differs."""
-    if stored["digest"] == definition["digest"]:
-        return
-    keys = [key for key in definition["study"] if stored["study"].get(key) != definition["study"][key]]
-    raise ModelError(
-        f"--out {folder}: it holds another study, which differs in {listed(keys) or 'its version'}; choose another "
-        "folder; nothing was changed there"
-    )
+    mine = json.loads(json.dumps(study, default=str))
+    words = {"pliant": f"the version of pliant that made it ({stored['study']['pliant']})"}
+    keys = [words.get(key, key) for key in mine if stored["study"][key] != mine[key]]
+    if keys:
+        raise ModelError(
+            f"--out {folder}: it holds another study, which differs in {listed(keys)}; choose another folder; nothing "
+            "was changed there"
+        )
 
 
-def digest(study: dict[str, Any]) -> str:
-    """Of a definition."""
-    return hashlib.sha256(json.dumps(study, sort_keys=True, default=str).encode()).hexdigest()[:32]
+def digest(what: dict[str, Any]) -> str:
+    """Return a sum of tables that JSON can hold."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def study_folder(folder: Path, is_made: bool = True) -> None:
@@ -260,6 +324,20 @@ def study_folder(folder: Path, is_made: bool = True) -> None:
             raise ModelError(f"--out {folder}: this is a file; name a folder") from None
         if DEFINITION not in names and any(NAME.fullmatch(name) for name in names):
             raise ModelError(f"--out {folder}: it has rows of a study, but no {DEFINITION}; choose another folder")
+
+
+def _are_rows(arrays: dict[str, Any], columns: list[str]) -> bool:
+    """Whether columns are there, of one length, and every row has a status that there is."""
+    kinds = {"row": "i", "status": "i"} | dict.fromkeys(columns, "f")
+    if any(name not in arrays or arrays[name].dtype.kind != kind for name, kind in kinds.items()):
+        return False
+    shapes = {arrays[name].shape for name in kinds}
+    noted, words = arrays.get("noted_row", np.zeros(0, int)), arrays.get("note", np.zeros(0, object))
+    are_notes = noted.dtype.kind == "i" and noted.shape == words.shape and all(isinstance(each, str) for each in words)
+    status = arrays["status"]
+    return (
+        len(shapes) == 1 and status.ndim == 1 and are_notes and bool(np.all((status >= 0) & (status < len(STATUSES))))
+    )
 
 
 def _same(expected: Array, found: Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,12 +28,12 @@ from pliant.result import Result
 from pliant.study.base import Base, CaseOrFile, FunctionBase, RowRun, as_base, function_identity
 from pliant.study.chunk import Chunk, Task, joined, run_chunk
 from pliant.study.figures import StudyFigure, as_figures, resolved_figures
-from pliant.study.parameters import parameters_of
+from pliant.study.parameters import Parameter, parameters_of
 from pliant.study.places import PLACES, Place, Processes, Threads
 from pliant.study.plan import MAX_ROWS, METHODS, Plan, design_size, make_plan
 from pliant.study.running import Sharing, codes
 from pliant.study.runs import StudyRuns
-from pliant.study.store import Store, check_same, digest, read_definition, study_folder, write_definition
+from pliant.study.store import DEFINITION, Store, check_same, read_definition, study_folder, write_definition
 
 Rows = NDArray[np.int64]
 MAX_SEED = 2**63
@@ -135,7 +136,7 @@ class Study:
         given = self._given and {
             label: function_identity(each) if callable(each) else each for label, each in self._given.items()
         }
-        study = {
+        return {
             "base": self.base.identity(),
             "parameters": [each.table for each in self.parameters],
             "method": self.plan.method,
@@ -144,7 +145,6 @@ class Study:
             "figures": given,
             "pliant": __version__,
         }
-        return {"digest": digest(study), "study": study}
 
     # --- running ----------------------------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ class Study:
 
     def _write_definition(self, folder: Path, figures: tuple[StudyFigure, ...]) -> None:
         rows = [{"label": each.label, "unit": each.unit} for each in figures]
-        write_definition(folder, {**self.definition, "name": self.base.name, "figures": rows})
+        write_definition(folder, self.definition, self.base.name, rows)
 
     def _pilot(self, first: int, labels: list[str] | None) -> tuple[Task, Chunk]:
         """One row, run here: it compiles what is needed, and shows which figures runs have. labels: known from before.
@@ -349,8 +349,10 @@ def _shown(
         yield report
 
 
-def study_of(stored: dict[str, Any]) -> Study | None:
-    """The study that a study.json describes; None if it is a Python model or function, or has Python figures."""
+def study_of(stored: dict[str, Any], trust: bool) -> Study | None:
+    """The study that a study.json describes; None if it is a Python model or function, or has Python figures.
+
+    trust: whether this call lets the controllers of its file run."""
     study = stored["study"]
     base, figures = study["base"], study["figures"]
     place = base.get("case") or base.get("file")
@@ -365,25 +367,46 @@ def study_of(stored: dict[str, Any]) -> Study | None:
         method=study["method"],
         sample=None if is_grid else study["rows"] // design_size(study["method"], len(study["parameters"])),
         seed=study["seed"],
-        trust=base["trust"],
+        trust=trust,
     )
 
 
-def load_study(folder: str | Path) -> StudyRuns:
-    """The rows of a study that were written to a folder, finished or not."""
-    place = as_path(folder, "folder")
+def load_study(folder: str | Path, *, trust: bool = False) -> StudyRuns:
+    """The rows of a study that were written to a folder, finished or not. trust: let the controllers of its file run
+    where a row is run again; what the folder says does not count."""
+    place, may_run = as_path(folder, "folder"), as_flag(trust, "trust")
     stored = read_definition(place)
     if stored is None:
         raise ModelError(f"{quoted(str(place))}: there is no study (study.json); give the folder of one")
-    parameters = parameters_of({each["name"]: each["range"] for each in stored["study"]["parameters"]})
+    study = stored["study"]
+    parameters = parameters_of({each["name"]: each["range"] for each in study["parameters"]})
+    if not _has_rows(study, parameters):
+        raise ModelError(
+            f"{place / DEFINITION}: {study['rows']} rows of method {quoted(study['method'])} are none that these "
+            "parameters have; restore it"
+        )
     figures = tuple(StudyFigure(each["label"], each["unit"]) for each in stored["figures"])
     names = tuple(each.name for each in parameters)
     store = Store(place, names, tuple(each.label for each in figures), tuple(each.unit for each in figures))
     found = store.read()
-    base = stored["study"]["base"]
-    where = base.get("case") or base.get("file")
-    maker = CaseOrFile(where, base["settings"], base["trust"]) if where else None
+    values = zip(parameters, found.parameters.T, strict=True)
+    if not np.all((found.chunk.rows >= 0) & (found.chunk.rows < study["rows"])) or not all(
+        each.has_codes(column) for each, column in values
+    ):
+        raise ModelError(f"{place}: its rows are not those of this study; restore study.json, or run it anew")
+    where = study["base"].get("case") or study["base"].get("file")
+    maker = CaseOrFile(where, study["base"]["settings"], may_run) if where else None
     return StudyRuns(
-        stored["name"], parameters, figures, found.chunk, found.parameters, stored["study"]["rows"],
-        stored["study"]["method"], stored["study"]["seed"], place, maker, tuple(store.damaged),
+        stored["name"], parameters, figures, found.chunk, found.parameters, study["rows"], study["method"],
+        study["seed"], place, maker, tuple(store.damaged),
     )  # fmt: skip
+
+
+def _has_rows(study: dict[str, Any], parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a study by this method can have so many rows, and such a seed."""
+    rows, method = study["rows"], study["method"]
+    if method not in METHODS or not (1 <= rows <= MAX_ROWS and 0 <= study["seed"] < MAX_SEED):
+        return False
+    if method == "grid":
+        return bool(rows == math.prod(len(each.grid()) for each in parameters))
+    return bool(rows % design_size(method, len(parameters)) == 0)

@@ -78,6 +78,8 @@ NEWTON = np.dtype(
     align=True,
 )
 
+CARRIED = NEWTON.names[NEWTON.names.index("t") :]  # type: ignore[index, union-attr]  # from step to step, and counters
+
 
 class Unknowns(NamedTuple):
     """Indices in y."""
