@@ -15,6 +15,7 @@ from pliant.methods.stability import stability_limit
 from pliant.model.columns import command_columns
 from pliant.model.model import Model
 from pliant.results.recording import Event
+from pliant.results.unstable_loops import unstable_pole
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -40,6 +41,32 @@ BREAKDOWNS = (
     Status.NOT_CLOSED,
     Status.SINGULAR_LOOP,
 )
+
+
+# ends that a sampled loop may come to because it is unstable
+RUNAWAYS = (
+    Status.DEFLECTED,
+    Status.GROWN,
+    Status.NOT_FINITE,
+    Status.NOT_CONVERGED,
+    Status.STEP_TOO_SMALL,
+    Status.TOO_MANY_STEPS,
+)
+
+
+def unstable_loop_reason(model: Model, t: float, commands: Array) -> str:
+    """Why a run has failed whose controller has made its motion grow, by the pole of the loop; "" if none has."""
+    found = unstable_pole(model, commands)
+    if found is None:
+        return ""
+    pole, period = found.pole, found.controller.period
+    how = f"vibrates with {pole.imag:.4g} rad/s and " if pole.imag else ""
+    return (
+        f"at t = {t:.9g} s: the loop of controller {found.controller.name!r} is unstable: its command "
+        f"{found.command!r} {how}grows by {pole.real:.4g} 1/s (pole {pole.real:.4g} +- {pole.imag:.4g}i 1/s); give "
+        f"smaller gains, a shorter period than {period:g} s or a shorter delay, and to a joint that drives a light or "
+        "flexible link the armature of its motor; pliant.modes(model) shows the poles"
+    )
 
 
 def failure_reason(
