@@ -169,7 +169,7 @@ def modes(
 ) -> None:
     """Natural frequencies, damping and mode shapes of a robot about rest: a table, and the modes moving (modes.html).
 
-    pliant modes two-link-arm
+    pliant modes slew
 
     Without a case or file, of a uniform beam (modes.svg):  pliant modes --set ends=sc --set length=2 --set modes=8
     """
