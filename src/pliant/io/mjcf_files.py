@@ -22,7 +22,7 @@ ATTRIBUTE = re.compile(r"""([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 def check_files(path: Path, text: str) -> None:
     """Refuses pipes, devices and huge files among what an MJCF text and what it includes name, and huge fields."""
     tags, folders = [*_tags(path, text)], {path.parent}
-    seen, tried = {path.resolve()}, set()
+    seen, tried = {path.resolve()}, set[Path]()
     # a file that is included may lie in another folder, and what it names then beside it
     while waiting := set(_candidates(_included(tags), folders)) - tried:
         tried |= waiting

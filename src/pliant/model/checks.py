@@ -384,11 +384,6 @@ def _controller_problems(model: Model) -> Iterator[str]:
     springs = [spring.name for spring in model.springs]
     movable = [*(name for name, joint in joints.items() if joint.kind != "fixed"), *springs]
     flexible = [joint.name for joint in model.joints if joint.transmission is not None]
-    prescribed = {
-        joint.name
-        for joint in model.joints
-        if joint.motion is not None and all(motion not in (None, "free") for motion in joint.each("motion"))
-    }
     held_by: dict[str, str] = {}
     for controller in model.controllers:
         where = f"controller '{controller.name}'"
@@ -402,11 +397,6 @@ def _controller_problems(model: Model) -> Iterator[str]:
                 yield f"{where}: joint '{name}' is the motor's side of '{joint}'; name the joint itself"
             elif name in joints and name not in movable:
                 yield f"{where}: joint '{name}' is fixed and has no motor; take it out of joints"
-            elif name in prescribed:
-                yield (
-                    f"{where}: a command of joint '{name}' has no effect, because its motion is prescribed; leave one "
-                    "of the two out"
-                )
             else:
                 yield from _unknown(where, "joint", name, movable)
         if len(set(controller.joints)) < len(controller.joints):

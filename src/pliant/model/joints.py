@@ -28,7 +28,7 @@ from pliant.model.quantities import (
     without_direction,
 )
 from pliant.model.rotations import matrix_quaternion
-from pliant.model.signals import Constant, Product, Ramp, Signal, Step, Sum
+from pliant.model.signals import Product, Ramp, Signal, Step, Sum
 from pliant.model.transmissions import Transmission
 
 
@@ -371,10 +371,6 @@ def _motion_problems(joint: Joint) -> Iterator[str]:
     if not joint.row.has_plain_rates:
         yield f"motion is not possible on a {joint.kind} joint; it works on {listed(PLAIN_KINDS)}"
         return
-    for part, motion, motor in zip(joint.row.velocities, joint.each("motion"), joint.each("motor"), strict=True):
-        of = f" of '{part}'" if part else ""
-        if motion not in (None, "free") and motor not in (None, Constant(0.0)):
-            yield f"motor{of} has no effect, because its motion is prescribed; leave one of the two out"
     kinks = {kink for motion in joint.each("motion") for kink in _kinks(motion)}
     for kink in sorted(kinks):
         yield (

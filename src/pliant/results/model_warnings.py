@@ -17,6 +17,7 @@ from pliant.model.flexible import Beam
 from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.model.sections import beam_values, breakpoints
+from pliant.model.signals import Constant
 from pliant.model.tree import find_frame
 
 Array = NDArray[np.float64]
@@ -31,6 +32,7 @@ W_FIRST = (1.0, 0.0, 0.0, 0.0)  # no rotation, where w stands first
 def model_warnings(model: Model) -> Iterator[str]:
     """Yield what a user should know about a model before believing what is computed of it."""
     yield from _forgotten_joint(model)
+    yield from _idle_drives(model)
     yield from _quaternions(model)
     yield from _by_beams((beam.name, words) for beam in model.beams for words in (*_rigid(beam), *_implausible(beam)))
     yield from _by_beams(_gravity_across_shapes(model))
@@ -59,6 +61,26 @@ def _forgotten_joint(model: Model) -> Iterator[str]:
                 f"body {body.name!r} has no joint, so that it is welded to the world; give it the joint that carries "
                 'it, or say base = "fixed" ("planar", "floating") of the model'
             )
+
+
+def _idle_drives(model: Model) -> Iterator[str]:
+    """Motors and controllers of what moves as its signal says, whatever they do."""
+    advice = "has no effect on it; leave one of the two out"
+    for joint in model.joints:
+        pairs = [*zip(joint.each("motion"), joint.each("motor"), strict=True)]
+        if any(_is_given(motion) and motor not in (None, Constant(0.0)) for motion, motor in pairs):
+            yield f"joint {joint.name!r}: its motion is prescribed, so that its motor {advice}"
+        if not pairs or not all(_is_given(motion) for motion, _ in pairs):
+            continue
+        for controller in model.controllers:
+            if joint.name in controller.joints:
+                yield (
+                    f"joint {joint.name!r}: its motion is prescribed, so that controller {controller.name!r} {advice}"
+                )
+
+
+def _is_given(motion: Any) -> bool:
+    return motion is not None and motion != "free"
 
 
 def _quaternions(model: Model) -> Iterator[str]:

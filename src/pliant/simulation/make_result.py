@@ -20,7 +20,7 @@ from pliant.simulation.auto_integrator import describe_integrators, describe_rea
 from pliant.simulation.contact_log import contact_log, join_contacts
 from pliant.simulation.continuing import checkpoint_of
 from pliant.simulation.options import settings_of
-from pliant.simulation.outcome import RUNAWAYS, events_of, failure_reason, status_word, unstable_loop_reason
+from pliant.simulation.outcome import events_of, failure_reason, status_word
 from pliant.simulation.recorder import Recorded
 from pliant.simulation.run import Counts, Run
 from pliant.system.memory import evaluate_dense
@@ -73,9 +73,6 @@ def _result(
     )
     events = events_of(handle, recorded.log)
     phases = recorded.phase_history()
-    commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
-    if status in RUNAWAYS and model.controllers:
-        reason = reason or unstable_loop_reason(model, float(stepping.t), commands)
     if not reason:
         n_q = len(model.coordinates)
         start, end = rows[0, 1 : 1 + n_q], rows[-1, 1 : 1 + n_q]
@@ -87,6 +84,7 @@ def _result(
     if recorded.log:
         audit["event_error"] = float(stepping.event_error)
     contacts = contact_log(handle, rows, dense, phases, recorded.log)
+    commands = np.column_stack([rows[:, 0], rows[:, rows.shape[1] - handle.packed.n_inputs :]])
     if options["sample"] is not None and dense is not None:
         rows = _on_grid(rows, dense, options["sample"], model)
     t, q, v, inputs, energy = _split(handle, rows)

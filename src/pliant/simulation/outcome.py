@@ -15,7 +15,6 @@ from pliant.methods.stability import stability_limit
 from pliant.model.columns import command_columns
 from pliant.model.model import Model
 from pliant.results.recording import Event
-from pliant.results.unstable_loops import unstable_pole
 from pliant.system.status import Status
 
 Array = NDArray[np.float64]
@@ -54,19 +53,15 @@ RUNAWAYS = (
 )
 
 
-def unstable_loop_reason(model: Model, t: float, commands: Array) -> str:
-    """Why a run has failed whose controller has made its motion grow, by the pole of the loop; "" if none has."""
-    found = unstable_pole(model, commands)
-    if found is None:
+def unstable_loop_reason(model: Model, t0: float, t: float) -> str:
+    """Why a run from t0 has failed at t whose controllers have made its motion grow; "" if they have not."""
+    if not model.controllers:
         return ""
-    pole, period = found.pole, found.controller.period
-    how = f"vibrates with {pole.imag:.4g} rad/s and " if pole.imag else ""
-    return (
-        f"at t = {t:.9g} s: the loop of controller {found.controller.name!r} is unstable: its command "
-        f"{found.command!r} {how}grows by {pole.real:.4g} 1/s (pole {pole.real:.4g} +- {pole.imag:.4g}i 1/s); give "
-        f"smaller gains, a shorter period than {period:g} s or a shorter delay, and to a joint that drives a light or "
-        "flexible link the armature of its motor; pliant.modes(model) shows the poles"
-    )
+    # the one way up from here: small motions know the poles of a loop
+    from pliant.linear.unstable_loop import unstable_loop_words
+
+    words = unstable_loop_words(model, t - t0)
+    return f"at t = {t:.9g} s: {words}" if words else ""
 
 
 def failure_reason(
