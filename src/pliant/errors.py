@@ -1,5 +1,6 @@
 """What can go wrong, in the user's words: where, what was found, what is allowed, what to do."""
 
+from dataclasses import FrozenInstanceError
 from enum import IntEnum
 
 LONGEST_LINE = 2000  # characters of a line in a message
@@ -24,6 +25,20 @@ def _plain(line: str) -> str:
 
 class ModelError(PliantError, ValueError):
     """A model, a setting or an argument that cannot be used. The command line exits with 2."""
+
+
+class UnknownNameError(ModelError, KeyError):
+    """A name under which nothing is kept, as of an output."""
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class UnknownAttributeError(ModelError, AttributeError):
+    """A field that a class does not have."""
+
+
+class FrozenModelError(ModelError, FrozenInstanceError):
+    """A change of what does not change."""
 
 
 class SimulationError(PliantError, RuntimeError):

@@ -19,7 +19,7 @@ from pliant.report_types import Figure, Panel
 from pliant.result import Result
 
 # length, bending stiffness and mass per length are 1; the section is that of a thin beam
-YOUNG, AREA, SECOND_MOMENT = 1e4, 1.0, 1e-4
+YOUNG, DENSITY, AREA, SECOND_MOMENT = 1e12, 1e4, 1e-4, 1e-12
 SETTINGS = {
     "load": Setting(10.0, "force across the tip, P L^2 / EI", low=-50.0, high=50.0),
     "pieces": Setting(16, "beams, joined by fixed joints", low=1, high=200),
@@ -52,7 +52,7 @@ def _straight(settings: dict[str, Any], load: float) -> Model:
         Beam(
             f"piece{i}",
             length,
-            Material(YOUNG, 1.0),
+            Material(YOUNG, DENSITY),
             GivenSection(AREA, SECOND_MOMENT, SECOND_MOMENT),
             bending_y=Bending(settings["shapes"], family="polynomials"),
             theory="euler-bernoulli",

@@ -116,7 +116,7 @@ def _link(settings: dict[str, Any]) -> Beam:
         settings["length"],
         Material(settings["young"], density),
         section,
-        bending_y=Bending(settings["modes"], "ff") if settings["modes"] else None,
+        bending_y=Bending(settings["modes"], "ff") if settings["modes"] else 0,
         theory="euler-bernoulli",
         rotary="none",
     )

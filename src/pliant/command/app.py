@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -53,6 +57,14 @@ TrustOption = Annotated[
     bool, typer.Option("--trust", help="let the controllers of a file run: Python code in its folder")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print warnings as one line each, without the place in the code that they come from."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
+        yield
 
 
 def parse_assignments(texts: list[str]) -> dict[str, str]:

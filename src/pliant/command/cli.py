@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ import typer
 
 from pliant.command import digits as digits  # their commands are part of this one
 from pliant.command import sweep as sweep
-from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, parse_assignments
+from pliant.command.app import CaseArgument, KeyOption, SetOption, app, lab, parse_assignments, warnings_as_lines
 from pliant.command.compiling import compile_first, compilers_starting, say_what_compiles
 from pliant.command.completion import complete_case, complete_kind, complete_method, in_bash
 from pliant.console import print_table, progress_bar
@@ -66,11 +65,10 @@ def run(
 
     pliant run falling-chain --video chain.mp4 --export chain.csv
     """
-    with compilers_starting(), warnings.catch_warnings():
+    with compilers_starting(), warnings_as_lines():
         from pliant.command.job import prepare_job, run_job, write_extras
         from pliant.command.outcome import print_outcome
 
-        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
         assignments = parse_assignments(settings or [])
         job = prepare_job(case_or_file, assignments, out, video, exports or (), trust, compile_first, plotly)
     for note in job.notes:
@@ -172,7 +170,7 @@ def modes(
 ) -> None:
     """Natural frequencies, damping and mode shapes of a robot about rest: a table, and the modes moving (modes.html).
 
-    pliant modes two-link-arm
+    pliant modes slew
 
     Without a case or file, of a uniform beam (modes.svg):  pliant modes --set ends=sc --set length=2 --set modes=8
     """
@@ -182,12 +180,11 @@ def modes(
     from pliant.files import make_folder, write_whole
     from pliant.linear.modes import modes
 
-    model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
-    folder = out or Path("pliant-out") / f"modes-{Path(case_or_file).stem}"
-    make_folder(folder)
-    compile_first()
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print(f"pliant: {message}", file=sys.stderr)
+    with warnings_as_lines():
+        model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
+        folder = out or Path("pliant-out") / f"modes-{Path(case_or_file).stem}"
+        make_folder(folder)
+        compile_first()
         found = modes(model, t=time, controllers=controllers)
     print_table(found.columns, found.table())
     if not found.is_stable:
@@ -251,8 +248,9 @@ def transfer(
     from pliant.linear.transfer_matrix.reporting import COLUMNS, MAX_SHOWN, response_summary
     from pliant.linear.transfer_matrix.transfer import transfer
 
-    model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
-    found = transfer(model, count=count, below=below, is_damped=not undamped)
+    with warnings_as_lines():
+        model = load(case_or_file, trust=trust, **parse_assignments(settings or []))
+        found = transfer(model, count=count, below=below, is_damped=not undamped)
     usual = usual_inputs(model)[:MAX_SHOWN], usual_outputs(model)[:MAX_SHOWN]
     table, response = found.table(), found.bode(inputs or usual[0] or None, outputs or usual[1])
     folder = out or Path("pliant-out") / f"transfer-{Path(case_or_file).stem}"

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from pliant.command.app import CaseArgument, QuietOption, SetOption, TrustOption, app, parse_assignments
+from pliant.command.app import (
+    CaseArgument,
+    QuietOption,
+    SetOption,
+    TrustOption,
+    app,
+    parse_assignments,
+    warnings_as_lines,
+)
 from pliant.command.compiling import compile_first, say_what_compiles
 from pliant.command.completion import complete_case
 from pliant.console import print_table, progress_bar
@@ -48,7 +56,8 @@ def certify(
     from pliant.command.outcome import print_certificate
 
     wanted = Certifying(tuple(figures or ()), budget, (lambda words: None) if quiet else _say)
-    job = prepare_job(case_or_file, parse_assignments(settings or []), out, trust=trust, certifying=wanted)
+    with warnings_as_lines():
+        job = prepare_job(case_or_file, parse_assignments(settings or []), out, trust=trust, certifying=wanted)
     for note in job.notes:
         print(f"pliant: {note}", file=sys.stderr)
     compile_first()

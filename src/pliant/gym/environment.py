@@ -11,10 +11,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from pliant.engine.arguments import as_whole
+from pliant.engine.arguments import as_array, as_whole
 from pliant.errors import ModelError
 from pliant.gym.task import Array, States, Task
-from pliant.model.messages import quoted
+from pliant.model.messages import listed, quoted
 from pliant.model.model import Model
 from pliant.simulation.stepper import Stepper
 from pliant.simulation.stepper_batch import StepperBatch
@@ -56,12 +56,36 @@ class _Robot:
         self.observations = gymnasium.spaces.Box(-np.inf, np.inf, seen.shape, np.float32)
         self.camera: Any = None
 
+    def torque(self, action: Any, batch: tuple[int, ...] = ()) -> Array:
+        """What actions mean, (*batch, motors) [N m, N], or a message."""
+        checked = as_array(action, self.stepper.commanded, "action")
+        if checked.shape[:-1] != batch:
+            expected = (*batch, len(self.torques))
+            raise ModelError(
+                f"action: shape {checked.shape} found, {expected} expected: {listed(self.stepper.commanded)}"
+            )
+        return np.asarray(np.clip(checked, -1.0, 1.0) * self.torques)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pictures are set up anew in another process."""
+        return {**self.__dict__, "camera": None}
+
     def picture(self, q: Array, goal: Array) -> NDArray[np.uint8]:
         from pliant.gym.camera import Camera
 
         if self.camera is None:
             self.camera = Camera(self.task.model, SIZE)
         return self.camera.picture(q, goal)  # type: ignore[no-any-return]
+
+
+def _as_seed(value: Any) -> int | None:
+    """A seed, or a message."""
+    return None if value is None else as_whole(value, "seed", 0, ", or None")
+
+
+def _check_options(options: Any) -> None:
+    if options is not None and options != {}:
+        raise ModelError(f"options: {quoted(options)} found, and reset takes none here; leave them out")
 
 
 class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
@@ -83,7 +107,8 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """A new episode; the same seed begins the same one."""
-        super().reset(seed=seed)
+        _check_options(options)
+        super().reset(seed=_as_seed(seed))
         q, v, self._goal = self.task.begin(self.np_random)
         self.stepper.reset(q, v)
         self._left, self._is_over = self.task.n_steps, False
@@ -97,7 +122,7 @@ class Environment(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         """observation, reward, terminated, truncated, info; info["reason"] says why a step failed."""
         if self._is_over:
             raise ModelError("this episode is over, or has not begun; call reset")
-        tau = np.clip(np.asarray(action, float), -1.0, 1.0) * self._robot.torques
+        tau = self._robot.torque(action)
         is_ok = self.stepper.step(tau, self.task.dt)
         self._left -= 1
         s = self._states(tau)
@@ -149,16 +174,22 @@ class VectorEnvironment(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDAr
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """New episodes of all."""
-        if seed is not None:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else list(seed)
-            if len(seeds) != self.num_envs:
-                raise ModelError(f"seed: {len(seeds)} found; give one number, or {self.num_envs} of them")
-            for i, each in enumerate(seeds):
-                if each is not None:
-                    self._rngs[i] = seeding.np_random(each)[0]
+        _check_options(options)
+        for i, each in enumerate(self._seeds(seed)):
+            if each is not None:
+                self._rngs[i] = seeding.np_random(each)[0]
         for i in range(self.num_envs):
             self._begin(i)
         return self.task.observed(self._states(self._still)), {}
+
+    def _seeds(self, given: Any) -> list[int | None]:
+        """One per robot; from one number on they count up."""
+        if not isinstance(given, (list, tuple, np.ndarray)):
+            first = _as_seed(given)
+            return [None if first is None else first + i for i in range(self.num_envs)]
+        if len(given) != self.num_envs:
+            raise ModelError(f"seed: {len(given)} found; give one number, or {self.num_envs} of them")
+        return [_as_seed(each) for each in given]
 
     def _begin(self, i: int) -> None:
         q, v, self._goal[i] = self.task.begin(self._rngs[i])
@@ -173,7 +204,7 @@ class VectorEnvironment(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDAr
     ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Rows of observation, reward, terminated, truncated; info["reason"] where a step failed."""
         begins = np.flatnonzero(self._is_over)
-        tau = np.clip(np.asarray(actions, float), -1.0, 1.0) * self._robot.torques
+        tau = self._robot.torque(actions, (self.num_envs,))
         is_ok = self.batch.step(tau, self.task.dt).copy()
         self._left -= 1
         if len(begins):

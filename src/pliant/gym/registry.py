@@ -45,33 +45,59 @@ def _planar_arm(lengths: tuple[float, ...], masses: tuple[float, ...]) -> dict[s
     }
 
 
+def _reach_goal(rng: Rng) -> Array:
+    angle, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.4, 1.1)
+    return np.array([distance * np.cos(angle), distance * np.sin(angle)])
+
+
+def _reach_start(rng: Rng) -> tuple[Array, Array]:
+    return rng.uniform(-np.pi, np.pi, 3), np.zeros(3)
+
+
+def _reach_observation(s: States) -> Array:
+    return np.concatenate([np.cos(s.q), np.sin(s.q), 0.1 * s.v, s.position("tip")[..., :2] - s.goal], axis=-1)
+
+
+def _reach_reward(s: States) -> Array:
+    away = np.linalg.norm(s.position("tip")[..., :2] - s.goal, axis=-1)
+    return np.asarray(-away - 0.01 * _effort(s, REACH_TORQUE))
+
+
 def reach(**options: Any) -> Task:
     """Three links in a vertical plane; the tip shall go to a place and stay there."""
-    model = Model("reach", gravity=(0, -9.81, 0), **_planar_arm(REACH_LENGTHS, (1.0, 0.8, 0.5)))
-
-    def goal(rng: Rng) -> Array:
-        angle, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.4, 1.1)
-        return np.array([distance * np.cos(angle), distance * np.sin(angle)])
-
-    def observation(s: States) -> Array:
-        return np.concatenate([np.cos(s.q), np.sin(s.q), 0.1 * s.v, s.position("tip")[..., :2] - s.goal], axis=-1)
-
-    def reward(s: States) -> Array:
-        away = np.linalg.norm(s.position("tip")[..., :2] - s.goal, axis=-1)
-        return np.asarray(-away - 0.01 * _effort(s, REACH_TORQUE))
-
     return Task(
-        model,
-        reward,
-        observation,
-        start=lambda rng: (rng.uniform(-np.pi, np.pi, 3), np.zeros(3)),
-        goal=goal,
+        Model("reach", gravity=(0, -9.81, 0), **_planar_arm(REACH_LENGTHS, (1.0, 0.8, 0.5))),
+        _reach_reward,
+        _reach_observation,
+        start=_reach_start,
+        goal=_reach_goal,
         torque=REACH_TORQUE,
         options={"integrator": "rk4", "step": 0.01, **options},
     )
 
 
 # --- slew: a flexible arm turns a payload, and shall not shake -------------------------------------------------------
+
+SLEW_TORQUE = 4.0
+
+
+def _slew_goal(rng: Rng) -> Array:
+    return np.array([rng.uniform(0.3, 1.2) * rng.choice([-1.0, 1.0])])
+
+
+def _slew_error(s: States) -> Array:
+    """Of the tip from its goal [rad]."""
+    x, y, _ = np.moveaxis(s.position("tip"), -1, 0)
+    return np.asarray(np.arctan2(y, x) - s.goal[..., 0])
+
+
+def _slew_observation(s: States) -> Array:
+    turned = s.q[..., :1] - s.goal
+    return np.concatenate([turned, _slew_error(s)[..., None], 10.0 * s.q[..., 1:], 0.2 * s.v], axis=-1)
+
+
+def _slew_reward(s: States) -> Array:
+    return np.asarray(-np.abs(_slew_error(s)) - 0.05 * np.abs(s.v[..., 0]) - 0.01 * _effort(s, SLEW_TORQUE))
 
 
 def slew(payload: float = 0.2, **options: Any) -> Task:
@@ -88,27 +114,12 @@ def slew(payload: float = 0.2, **options: Any) -> Task:
     hub = Joint("hub", "revolute", "boom", armature=0.05)
     grip = Joint("grip", "fixed", "payload", parent=Frame("boom", (1.0, 0, 0)))
     tip = Frame("boom", (1.0, 0, 0), name="tip")
-    model = Model("slew", [boom, Body("payload", payload)], [hub, grip], gravity=(0, 0, 0), frames=[tip])
-    torque = 4.0
-
-    def off(s: States) -> Array:
-        """Of the tip from its goal [rad]."""
-        x, y, _ = np.moveaxis(s.position("tip"), -1, 0)
-        return np.asarray(np.arctan2(y, x) - s.goal[..., 0])
-
-    def observation(s: States) -> Array:
-        turned = s.q[..., :1] - s.goal
-        return np.concatenate([turned, off(s)[..., None], 10.0 * s.q[..., 1:], 0.2 * s.v], axis=-1)
-
-    def reward(s: States) -> Array:
-        return np.asarray(-np.abs(off(s)) - 0.05 * np.abs(s.v[..., 0]) - 0.01 * _effort(s, torque))
-
     return Task(
-        model,
-        reward,
-        observation,
-        goal=lambda rng: np.array([rng.uniform(0.3, 1.2) * rng.choice([-1.0, 1.0])]),
-        torque=torque,
+        Model("slew", [boom, Body("payload", payload)], [hub, grip], gravity=(0, 0, 0), frames=[tip]),
+        _slew_reward,
+        _slew_observation,
+        goal=_slew_goal,
+        torque=SLEW_TORQUE,
         options={"integrator": "rk4", "step": 0.005, **options},
     )
 
@@ -116,6 +127,37 @@ def slew(payload: float = 0.2, **options: Any) -> Task:
 # --- touch: an arm puts its tip on a table, gently -------------------------------------------------------------------
 
 TOUCH_TORQUE = (15.0, 8.0)
+TOUCH_START = (1.9, -1.6)  # about which episodes begin [rad]
+
+
+def _touch_start(rng: Rng) -> tuple[Array, Array]:
+    return np.array(TOUCH_START) + rng.uniform(-0.2, 0.2, 2), np.zeros(2)
+
+
+def _touch_goal(rng: Rng) -> Array:
+    return np.array([rng.uniform(0.4, 0.8), 0.0])
+
+
+def _touch_distances(s: States) -> tuple[Array, Array]:
+    """Along the table from the goal, and above it [m]."""
+    tip = s.position("tip")
+    return tip[..., 0] - s.goal[..., 0], tip[..., 1]
+
+
+def _touch_observation(s: States) -> Array:
+    along, above = _touch_distances(s)
+    return np.concatenate([np.cos(s.q), np.sin(s.q), 0.1 * s.v, along[..., None], above[..., None]], axis=-1)
+
+
+def _touch_reward(s: States) -> Array:
+    along, above = _touch_distances(s)
+    hit = np.where(above < 0.0, 0.1 * np.linalg.norm(s.v, axis=-1), 0.0)
+    return np.asarray(-np.abs(along) - np.abs(above) - hit - 0.01 * _effort(s, TOUCH_TORQUE))
+
+
+def _touch_over(s: States) -> Array:
+    """The elbow below the table is lost."""
+    return np.asarray(s.position("link1")[..., 1] < -0.05)
 
 
 def touch(**options: Any) -> Task:
@@ -123,34 +165,16 @@ def touch(**options: Any) -> Task:
     arm = _planar_arm((0.5, 0.5), (1.0, 0.8))
     arm["joints"] = [
         Joint(joint.name, "revolute", joint.child, joint.parent, damping=0.2, q0=q0)
-        for joint, q0 in zip(arm["joints"], (1.9, -1.6), strict=True)
+        for joint, q0 in zip(arm["joints"], TOUCH_START, strict=True)
     ]
     table = Contact("table", Flores(stiffness=2e4, restitution=0.5), Plane(normal=(0, 1, 0)), points=("tip",))
-    model = Model("touch", gravity=(0, -9.81, 0), contacts=[table], **arm)
-
-    def near(s: States) -> tuple[Array, Array]:
-        """Along the table from the goal, and above it [m]."""
-        tip = s.position("tip")
-        return tip[..., 0] - s.goal[..., 0], tip[..., 1]
-
-    def observation(s: States) -> Array:
-        along, above = near(s)
-        return np.concatenate([np.cos(s.q), np.sin(s.q), 0.1 * s.v, along[..., None], above[..., None]], axis=-1)
-
-    def reward(s: States) -> Array:
-        along, above = near(s)
-        speed = np.linalg.norm(s.v, axis=-1)
-        hit = np.where(above < 0.0, 0.1 * speed, 0.0)
-        return np.asarray(-np.abs(along) - np.abs(above) - hit - 0.01 * _effort(s, TOUCH_TORQUE))
-
     return Task(
-        model,
-        reward,
-        observation,
-        # the elbow below the table is lost
-        over=lambda s: np.asarray(s.position("link1")[..., 1] < -0.05),
-        start=lambda rng: (model.q0 + rng.uniform(-0.2, 0.2, 2), np.zeros(2)),
-        goal=lambda rng: np.array([rng.uniform(0.4, 0.8), 0.0]),
+        Model("touch", gravity=(0, -9.81, 0), contacts=[table], **arm),
+        _touch_reward,
+        _touch_observation,
+        over=_touch_over,
+        start=_touch_start,
+        goal=_touch_goal,
         torque=TOUCH_TORQUE,
         options={"integrator": "dopri5", "rtol": 1e-5, **options},
     )
@@ -159,6 +183,20 @@ def touch(**options: Any) -> Task:
 # --- satellite: an arm on a body that floats -------------------------------------------------------------------------
 
 SATELLITE_TORQUE = (2.0, 1.0)
+
+
+def _satellite_goal(rng: Rng) -> Array:
+    return np.array([rng.uniform(0.6, 1.1), rng.uniform(-0.5, 0.5)])
+
+
+def _satellite_observation(s: States) -> Array:
+    angles = s.q[..., 2:]
+    return np.concatenate([np.cos(angles), np.sin(angles), s.v, s.position("tip")[..., :2] - s.goal], axis=-1)
+
+
+def _satellite_reward(s: States) -> Array:
+    away = np.linalg.norm(s.position("tip")[..., :2] - s.goal, axis=-1)
+    return np.asarray(-away - np.abs(s.q[..., 2]) - 0.01 * _effort(s, SATELLITE_TORQUE))
 
 
 def satellite(**options: Any) -> Task:
@@ -176,23 +214,11 @@ def satellite(**options: Any) -> Task:
         gravity=(0, 0, 0),
         frames=[Frame("lower", (0.5, 0, 0), name="tip")],
     )
-
-    def goal(rng: Rng) -> Array:
-        return np.array([rng.uniform(0.6, 1.1), rng.uniform(-0.5, 0.5)])
-
-    def observation(s: States) -> Array:
-        angles = s.q[..., 2:]
-        return np.concatenate([np.cos(angles), np.sin(angles), s.v, s.position("tip")[..., :2] - s.goal], axis=-1)
-
-    def reward(s: States) -> Array:
-        away = np.linalg.norm(s.position("tip")[..., :2] - s.goal, axis=-1)
-        return np.asarray(-away - np.abs(s.q[..., 2]) - 0.01 * _effort(s, SATELLITE_TORQUE))
-
     return Task(
         model,
-        reward,
-        observation,
-        goal=goal,
+        _satellite_reward,
+        _satellite_observation,
+        goal=_satellite_goal,
         torque=SATELLITE_TORQUE,
         dt=0.05,
         duration=10.0,

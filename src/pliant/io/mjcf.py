@@ -3,8 +3,9 @@
 MuJoCo runs in a process of its own, with limits of time and memory.
 
 Bodies, inertias, joints with damping, springs, armature, dry friction and ranges, gravity, and geoms for the eyes.
-Contacts of geoms, sites, sensors and motors without bias are left out; what would act and cannot be kept is refused, or
-dropped if the setting `unsupported` says so. Several joints of one body become a chain of bodies without mass."""
+Contacts of geoms and motors without bias are left out with a warning, sites and sensors without one; what else would
+act and cannot be kept is refused, or dropped if the setting `unsupported` says so. Several joints of one body become a
+chain of bodies without mass."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from pliant.io.robot_settings import RobotSettings
 from pliant.io.robot_tables import HIDDEN, Pose, Tables, found_limit, plain_name
 from pliant.io.surfaces import ball, box, coarse, cylinder, surface_table
 from pliant.model.messages import listed
-from pliant.model.rotations import matrix_quaternion, quaternion_matrix
+from pliant.model.rotations import quaternion_matrix
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = 2, 3, 4, 5, 6, 7  # mjtGeom
@@ -40,22 +41,22 @@ def mjcf_tables(path: Path, text: str, settings: RobotSettings) -> dict[str, Any
     if importlib.util.find_spec("mujoco") is None:
         raise ModelError(f"{path.name}: MJCF is read by the package mujoco; pip install 'pliant[mjcf]'")
     made: dict[str, Any]
-    made, is_whole = run_limited(
+    made, words = run_limited(
         path.name, "pliant.io.mjcf:read_tables", file=str(path.absolute()), text=text, settings=asdict(settings)
     )
-    if not is_whole:
-        warnings.warn(f"{path.name}: {HIDDEN}", stacklevel=2)
+    for each in words:
+        warnings.warn(f"{path.name}: {each}", stacklevel=2)
     return made
 
 
-def read_tables(file: str, text: str, settings: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The same, in the process that may fail, and whether all is drawn."""
+def read_tables(file: str, text: str, settings: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The same, in the process that may fail, and what is to be said of it."""
     path = Path(file)
     check_files(path, text)
     return _tables(path, _compiled(path), RobotSettings(**settings))
 
 
-def _tables(path: Path, robot: Any, settings: RobotSettings) -> tuple[dict[str, Any], bool]:
+def _tables(path: Path, robot: Any, settings: RobotSettings) -> tuple[dict[str, Any], list[str]]:
     if robot.nbody < 2:
         raise ModelError(f"{path.name}: there are no bodies in its world; give the file that has the robot")
     unkept = _unkept(robot)
@@ -67,7 +68,7 @@ def _tables(path: Path, robot: Any, settings: RobotSettings) -> tuple[dict[str, 
     reader = _Reader(path, robot, settings)
     made = reader.tables.as_model(settings)
     made |= {} if settings.gravity else {"gravity": robot.opt.gravity.tolist()}
-    return made, reader.tables.is_whole
+    return made, [*reader.left_out(), *([] if reader.tables.is_whole else [HIDDEN])]
 
 
 def _compiled(path: Path) -> Any:
@@ -108,6 +109,32 @@ def _rows(robot: Any, table: str) -> int:
     return 0 if values is None else sum(bool(np.any(row)) for row in values)
 
 
+def touching_geoms(robot: Any) -> list[int]:
+    """Geoms that would touch another one in MuJoCo: on bodies that move against each other, of kinds that collide, or
+    in a pair of their own; but parents and children do not."""
+    from mujoco import mjtDisableBit
+
+    flags = int(robot.opt.disableflags)
+    if flags & int(mjtDisableBit.mjDSBL_CONTACT):
+        return []
+    body = np.array(robot.geom_bodyid)
+    kinds = np.stack([robot.geom_contype, robot.geom_conaffinity, body], axis=1)
+    rows, which = np.unique(kinds, axis=0, return_inverse=True)
+    (own, other, body), weld = rows.T.astype(np.int64), np.array(robot.body_weldid)
+    at = weld[body]
+    above = weld[np.array(robot.body_parentid)[at]]
+    can = ((own[:, None] & other) | (other[:, None] & own)) != 0
+    can &= at[:, None] != at
+    if not flags & int(mjtDisableBit.mjDSBL_FILTERPARENT):
+        is_parent = (at[:, None] == above) & (at[:, None] != 0)
+        can &= ~(is_parent | is_parent.T)
+    for signature in np.array(robot.exclude_signature, np.int64):
+        one, two = body == signature >> 16, body == signature & 0xFFFF
+        can[np.ix_(one, two)] = can[np.ix_(two, one)] = False
+    pairs = {*np.ravel(robot.pair_geom1).tolist(), *np.ravel(robot.pair_geom2).tolist()}
+    return sorted({*np.flatnonzero(can.any(axis=1)[which.ravel()]).tolist(), *pairs})
+
+
 class _Reader:
     """Walks over MuJoCo's bodies, parents first."""
 
@@ -119,6 +146,24 @@ class _Reader:
         self.freed = self._freed(roots) if settings.base != "fixed" else -1
         for i in range(1, robot.nbody):
             self._add_body(i)
+
+    def left_out(self) -> Iterator[str]:
+        """What acts in MuJoCo and not in the model: contacts and actuators, by name."""
+        robot = self.robot
+        touching = [self._geom_name(g) for g in touching_geoms(robot)]
+        if touching:
+            yield (
+                f"contacts of its geoms are left out ({listed(dict.fromkeys(touching))}); a model touches by contacts "
+                "of its own, [[contacts]] in a sidecar"
+            )
+        if robot.nu:
+            names = (self._name("actuator", i) for i in range(robot.nu))
+            yield (f"its actuators are left out ({listed(names)}); give joints motors or controllers, as in a sidecar")
+
+    def _geom_name(self, g: int) -> str:
+        """Its own, or that of its body."""
+        name = self._name("geom", g)
+        return self.names[self.robot.geom_bodyid[g]] if name == f"geom{g}" else name
 
     def _name(self, kind: str, i: int) -> str:
         start = getattr(self.robot, f"name_{'jnt' if kind == 'joint' else kind}adr")[i]
@@ -151,11 +196,9 @@ class _Reader:
             if not is_last:
                 self.tables.bodies.append({"name": child, "mass": 0.0})
             if robot.jnt_type[j] == FREE:
-                self._carry(
-                    self._joint(j, child) | {"q0": [*joint_frame.p.tolist(), *matrix_quaternion(joint_frame.R)]},
-                    parent,
-                    Pose(),
-                )
+                # as a matrix: a quaternion of half a revolution about x would look like one whose w stands first
+                start = {"position": joint_frame.p.tolist(), "attitude": joint_frame.R.tolist()}
+                self._carry(self._joint(j, child) | {"q0": start}, parent, Pose())
             else:
                 self._carry(self._joint(j, child), parent, joint_frame @ Pose(p=anchor))
             # what follows is placed in the frame at this anchor

@@ -21,27 +21,29 @@ ATTRIBUTE = re.compile(r"""([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 def check_files(path: Path, text: str) -> None:
     """Refuses pipes, devices and huge files among what an MJCF text and what it includes name, and huge fields."""
-    tags = [*_tags(path, text)]
-    seen = {path.resolve()}
-    waiting = [name for tag, given in tags for name in _names(given) if _is_model(tag, name)]
-    folders = {path.parent}
-    while waiting:
-        for file in _candidates(waiting.pop(), folders):
+    tags, folders = [*_tags(path, text)], {path.parent}
+    seen, tried = {path.resolve()}, set[Path]()
+    # a file that is included may lie in another folder, and what it names then beside it
+    while waiting := set(_candidates(_included(tags), folders)) - tried:
+        tried |= waiting
+        for file in sorted(waiting):
             if not _is_there(path, file) or file.resolve() in seen:
                 continue
             seen.add(file.resolve())
             folders.add(file.parent)
-            found = [*_tags(path, read_plain(file).decode("utf-8", "replace"))]
-            waiting += [name for tag, given in found for name in _names(given) if _is_model(tag, name)]
-            tags += found
+            tags += _tags(path, read_plain(file).decode("utf-8", "replace"))
             _check_count(path, len(seen))
     below = {given[key] for _, given in tags for key in FOLDERS if key in given}
     places = folders | {folder / name for folder in folders for name in below}
     names = {name for _, given in tags for name in _names(given)}
     _check_count(path, len(names))
-    for name in names:
-        for file in _candidates(name, places):
-            _is_there(path, file)
+    for file in _candidates(names, places):
+        _is_there(path, file)
+
+
+def _included(tags: list[tuple[str, dict[str, str]]]) -> set[str]:
+    """The model files that tags name."""
+    return {name for tag, given in tags for name in _names(given) if _is_model(tag, name)}
 
 
 def _check_count(path: Path, count: int) -> None:
@@ -78,12 +80,13 @@ def _is_model(tag: str, name: str) -> bool:
     return tag in ("include", "model") or name.lower().endswith((".xml", ".mjcf"))
 
 
-def _candidates(name: str, folders: set[Path]) -> Iterator[Path]:
-    """Where MuJoCo may look for it; `strippath` leaves only the last part of its name."""
-    for folder in folders:
-        yield folder / name
-        if "/" in name or "\\" in name:
-            yield folder / re.split(r"[/\\]", name)[-1]
+def _candidates(names: set[str], folders: set[Path]) -> Iterator[Path]:
+    """Where MuJoCo may look for files; `strippath` leaves only the last part of a name."""
+    for name in names:
+        for folder in folders:
+            yield folder / name
+            if "/" in name or "\\" in name:
+                yield folder / re.split(r"[/\\]", name)[-1]
 
 
 def _is_there(path: Path, file: Path) -> bool:

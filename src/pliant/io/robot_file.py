@@ -46,6 +46,10 @@ def load_file(path: Path, given: dict[str, Any], trust: bool = False) -> Model:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    if path.suffix.lower() == ".xacro" and path.is_file():
+        from pliant.io.urdf_file import EXPAND
+
+        raise ModelError(f"{path}: xacro files hold macros; {EXPAND}")
     if path.suffix.lower() not in ("", ".toml") and path.is_file():
         raise ModelError(
             f"{path}: a file that ends in {path.suffix} is no model; model files and sidecars end in .toml, "

@@ -66,9 +66,7 @@ class Tables:
     def as_model(self, settings: RobotSettings) -> dict[str, Any]:
         """With the base and gravity that are asked for; lists that are empty are left out."""
         made: dict[str, Any] = {"name": self.name, "gravity": list(settings.gravity or GRAVITY)}
-        base = {"kind": settings.base} | self.base
-        if base != {"kind": "fixed"}:
-            made["base"] = base
+        made["base"] = {"kind": settings.base} | self.base
         lists = ("bodies", "joints", "frames", "crossings")
         return made | {key: getattr(self, key) for key in lists if getattr(self, key)}
 

@@ -266,6 +266,8 @@ def _plain(value: Any) -> Any:
     given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     defaults = {field.name: field.default for field in dataclasses.fields(value)}
     table = {key: _plain(item) for key, item in given.items() if item != defaults[key] or _is_tag(value, key)}
+    if isinstance(value, Model) and value.is_base_given:
+        table.setdefault("base", "fixed")  # a base that is meant to be fixed
     first = [key for key in ("name", "kind", "law") if key in table]
     return {key: table[key] for key in [*first, *table]}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -26,6 +27,10 @@ KINDS = {
     "planar": "planar",
 }
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+EXPAND = (
+    "expand them first: xacro robot.urdf.xacro > robot.urdf (the command of ROS), or xacrodoc robot.urdf.xacro -o "
+    "robot.urdf (pip install xacrodoc)"
+)
 MAX_CHARACTERS = 10_000_000
 LONGEST_NUMBER = 400  # characters
 
@@ -43,15 +48,24 @@ def parse_robot(path: Path, text: str) -> ET.Element:
     try:
         root = ET.fromstring(text)
     except (ET.ParseError, ValueError) as error:
+        if "<xacro:" in text and "unbound prefix" in str(error):
+            fail(path, f"it contains xacro macros (<xacro:..>); {EXPAND}")
         fail(path, f"this is no XML ({error}); check that every tag is closed")
     if root.tag in ("mujoco", "sdf", "COLLADA"):
         fail(path, f"its root is <{root.tag}>, not <robot>; give a URDF file (MJCF files end in .xml)")
     if root.tag != "robot":
         fail(path, f"its root is <{shown(root.tag)[1:-1]}>; a URDF file has <robot name=...>")
-    macro = next((part.tag for part in root.iter() if str(part.tag).startswith("{") and "xacro" in str(part.tag)), None)
-    if macro is not None:
-        fail(path, f"it contains xacro macros (<{macro.rpartition('}')[2]}>); expand them first: xacro in > robot.urdf")
+    for macro in _macros(root):
+        fail(path, f"it contains xacro macros ({macro}); {EXPAND}")
     return root
+
+
+def _macros(root: ET.Element) -> Iterator[str]:
+    """Tags of xacro, and values that it would replace; names of files may hold any signs."""
+    for part in root.iter():
+        if str(part.tag).startswith("{") and "xacro" in str(part.tag):
+            yield f"<{str(part.tag).rpartition('}')[2]}>"
+        yield from (f"{key}={shown(value)}" for key, value in part.items() if "${" in value and key != "filename")
 
 
 def named(path: Path, robot: ET.Element, tag: str) -> dict[str, ET.Element]:

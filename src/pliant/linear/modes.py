@@ -31,6 +31,7 @@ from pliant.model.scales import tolerances
 from pliant.queries.dynamics import mass_matrix
 from pliant.queries.equilibrium import equilibrium
 from pliant.report_types import Finding
+from pliant.results.model_warnings import warn_about_model
 from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
@@ -252,6 +253,7 @@ def modes(
     links of flexible joints, are where they then rest."""
     is_at_rest = q is None
     t, is_closed = as_time(t), as_flag(controllers, "controllers") and bool(as_model(model).controllers)
+    warn_about_model(model)
     if as_flag(hold, "hold") and q is None:
         raise ModelError("hold: no state to hold; give q, or leave hold out for modes about rest")
     if q is None:

@@ -484,7 +484,7 @@ class Beam:
     @property
     def is_stiffened(self) -> bool:
         """Whether it has a geometric stiffness that takes two solves."""
-        return self.coupling == "stiffened" and (self.bending_y is not None or self.bending_z is not None)
+        return self.coupling == "stiffened" and any(self.families[:2])
 
     @property
     def has_polar_inertia(self) -> bool:

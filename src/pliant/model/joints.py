@@ -24,6 +24,7 @@ from pliant.model.quantities import (
     Number,
     Positive,
     described,
+    is_angle_text,
     without_direction,
 )
 from pliant.model.rotations import matrix_quaternion
@@ -165,7 +166,10 @@ else:
         Annotated[Signal, Tag("one")] | Annotated[tuple[Signal, ...], Field(min_length=1), Tag("each")],
         ONE_OR_EACH,
     ]
-MotionOrFree = Annotated[Annotated[Signal, Tag("other")] | Annotated[Literal["free"], Tag("text")], TEXT_OR_OTHER]
+MotionOrFree = Annotated[
+    Annotated[Signal, Tag("other")] | Annotated[Literal["free"], Tag("text")],
+    Discriminator(lambda value: "text" if isinstance(value, str) and not is_angle_text(value) else "other"),
+]
 if TYPE_CHECKING:  # more forms may be given than a field then has
     Motions: TypeAlias = Any
 else:
@@ -313,6 +317,11 @@ def _wrong_length(joint: Joint, field: str, count: int, of: str, names: tuple[st
     many = of.removesuffix("y") + ("ies" if of.endswith("y") else "s")
     values = "1 value" if count == 1 else f"{count} values"
     need = f"a {joint.kind} joint has {len(names)} {many} ({', '.join(names)})"
+    if field == "q0" and joint.kind == "floating":
+        return (
+            f"q0 has {values}, but {need}; give them all, or a pose: Pose(position=.., attitude=..), in a file "
+            "{ position = [x, y, z] }"
+        )
     return f"{field} has {values}, but {need}; give a list of {len(names)}, {blank} where there is none"
 
 

@@ -19,7 +19,7 @@ from pydantic import BeforeValidator
 from pliant.errors import ModelError
 from pliant.model.messages import closest, explain, listed, shown
 from pliant.model.parameters import Parameter
-from pliant.model.quantities import LARGEST
+from pliant.model.quantities import LARGEST, unknown_attribute
 
 
 class Quantity:
@@ -81,7 +81,7 @@ class Law(metaclass=_Family):
             """Parameters of other laws are None."""
             if key in type(self).keys:
                 return None
-            raise AttributeError(f"{type(self).__name__} has no attribute {key!r}")
+            return unknown_attribute(self, key)
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -66,6 +66,9 @@ def _base_problems(base: Base) -> Iterator[str]:
             )
 
 
+UNSAID = Base()  # nothing said of the base; told from Base() by identity
+
+
 @described
 class Load:
     """A force at a frame, or a couple. Components are signals, in world axes or the frame's own ("body": follower)."""
@@ -161,7 +164,7 @@ class Model:
     name: str  # of the robot
     bodies: Annotated[Many[AnyBody], Field(min_length=1)]  # rigid bodies, and beams (kind = "beam")
     joints: Many[Joint] = ()  # each carries one body
-    base: BaseOrKind = Base()  # how the body without a joint is held; the kind alone will do
+    base: BaseOrKind = UNSAID  # how the body without a joint is held; the kind alone will do
     gravity: Vector = (0.0, 0.0, -9.81)  # world axes [m/s^2]
     frames: Many[Frame] = ()  # named places on bodies or on the world
     loads: Many[Load] = ()  # forces and couples
@@ -236,6 +239,11 @@ class Model:
         """Where the quaternions are in q."""
         ends = (link.q_slice.stop for link in self.links if not link.joint.row.has_plain_rates)
         return tuple(slice(end - 4, end) for end in ends)
+
+    @property
+    def is_base_given(self) -> bool:
+        """Whether the model says how the body without a joint is held; else it is fixed."""
+        return self.base is not UNSAID
 
     @property
     def has_modes(self) -> bool:

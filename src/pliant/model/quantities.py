@@ -15,8 +15,8 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field
 from pydantic_core import ArgsKwargs
 
-from pliant.errors import ModelError
-from pliant.model.messages import KEYS, MAX_LINES, explain, listed, shown, unknown_keys
+from pliant.errors import FrozenModelError, ModelError, UnknownAttributeError
+from pliant.model.messages import KEYS, MAX_LINES, closest, explain, listed, quoted, short, shown, unknown_keys
 
 T = TypeVar("T")
 
@@ -39,6 +39,18 @@ def parse_angle(value: Any) -> Any:
         found = f'the unit "{unit}"' if unit else "no unit"
         raise ValueError(f'"{value}" has {found}; an angle in text takes "deg" or "rad", as in "30 deg"')
     return float(number) * ANGLE_UNITS[unit]
+
+
+def is_angle_text(value: Any) -> bool:
+    """Return True for text that begins like an angle: a number, and no word."""
+    return isinstance(value, str) and re.match(r"\s*[-+]?\.?\d", value) is not None
+
+
+def _parse_angles(value: Any) -> Any:
+    """Angles in a list; only those that are text take time."""
+    if isinstance(value, (list, tuple)) and any(isinstance(item, str) for item in value):
+        return [parse_angle(item) for item in value]
+    return value
 
 
 def without_direction(what: str, vector: tuple[float, ...]) -> str:
@@ -114,6 +126,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_\-]*$", max_length=80
 if TYPE_CHECKING:
     Many: TypeAlias = Sequence[T]
     Numbers: TypeAlias = Any
+    AngleList: TypeAlias = Any
 else:
 
     class Many:
@@ -123,6 +136,7 @@ else:
             return tuple[kind, ...]
 
     Numbers = Many[Number]
+    AngleList = Annotated[Numbers, BeforeValidator(_parse_angles, json_schema_input_type=tuple[float | str, ...])]
 
 
 # for unions of a value tagged "one" and a list of values tagged "each": only the form that was given is checked
@@ -139,7 +153,40 @@ def described(cls: type[T]) -> type[T]:
     cls._tidy = pydantic.model_validator(mode="before")(_tidy)  # type: ignore[attr-defined]
     made: type[T] = worded(pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(extra="forbid"))(cls))
     KEYS[made.__name__] = _field_names(made)
+    # what dataclasses say of them names neither the fields nor the way out
+    if not hasattr(made, "__getattr__"):
+        made.__getattr__ = unknown_attribute  # type: ignore[attr-defined]
+    made.__setattr__ = _refuse_change  # type: ignore[method-assign, assignment]
     return made
+
+
+def unknown_attribute(self: Any, name: str) -> Any:
+    """Raise an error that names the attributes there are; called for those that are not found."""
+    if name.startswith("_"):  # asked for by Python and libraries
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    raise UnknownAttributeError(f"{_whose(self)}: no attribute {_unknown_field(self, name)}")
+
+
+def _refuse_change(self: Any, name: str, value: Any) -> None:
+    """Raise an error that says how to make another."""
+    if name not in _field_names(type(self)):
+        raise FrozenModelError(f"{_whose(self)}: no field {_unknown_field(self, name)}")
+    raise FrozenModelError(
+        f"{_whose(self)}: {name} cannot be changed; make another: dataclasses.replace(.., {name}={shown(value)})"
+    )
+
+
+def _whose(item: Any) -> str:
+    """What messages call an object: Model 'arm', Joint 'elbow', Material."""
+    name = item.__dict__.get("name")
+    return f"{type(item).__name__} {quoted(short(name))}" if isinstance(name, str) else type(item).__name__
+
+
+def _unknown_field(item: Any, name: str) -> str:
+    """A name that a class does not have, the one that was probably meant, and those there are."""
+    fields = _field_names(type(item))
+    known = [*fields, *(each for each in dir(type(item)) if not each.startswith("_") and each not in fields)]
+    return f"{quoted(short(name))}{closest(name, known) or ';'} there are {listed(known, 40)}"
 
 
 def field_words(cls: type) -> dict[str, str]:

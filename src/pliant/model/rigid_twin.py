@@ -18,4 +18,4 @@ def rigid_twin(model: Model) -> Model:
 
 
 def _stiff(beam: Beam) -> Beam:
-    return replace(beam, bending_y=None, bending_z=None, stretch=NO_SHAPES, torsion=NO_SHAPES, q0=None, v0=None)
+    return replace(beam, bending_y=0, bending_z=0, stretch=NO_SHAPES, torsion=NO_SHAPES, q0=None, v0=None)

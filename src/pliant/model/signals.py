@@ -12,8 +12,20 @@ import pydantic
 from pydantic import BeforeValidator, Field
 
 from pliant.errors import ModelError
-from pliant.model.messages import listed, shown
-from pliant.model.quantities import Angle, Many, Number, Numbers, Vector, argument_of, described, worded
+from pliant.model.messages import in_si, listed, shown
+from pliant.model.quantities import (
+    Angle,
+    AngleList,
+    Many,
+    Number,
+    Numbers,
+    Vector,
+    argument_of,
+    described,
+    is_angle_text,
+    parse_angle,
+    worded,
+)
 
 
 class _Algebra:
@@ -48,7 +60,7 @@ SHOWN = 8  # numbers of a table that its text shows
 class Constant(_Algebra):
     """The same value at all times."""
 
-    value: Number  # at all times
+    value: Angle  # at all times; of angles also text like "30 deg"
     kind: Literal["constant"] = "constant"  # of signal
 
 
@@ -57,7 +69,7 @@ class Linear(_Algebra):
     """offset + rate t: constant speed, for ever."""
 
     rate: Number  # per second
-    offset: Number = 0.0  # value at t = 0
+    offset: Angle = 0.0  # value at t = 0
     kind: Literal["linear"] = "linear"  # of signal
 
 
@@ -66,8 +78,8 @@ class Step(_Algebra):
     """`before` until `time`, `after` from then on."""
 
     time: Number  # [s]
-    after: Number = 1.0  # value afterwards
-    before: Number = 0.0  # value until then
+    after: Angle = 1.0  # value afterwards; of angles also text like "30 deg"
+    before: Angle = 0.0  # value until then
     kind: Literal["step"] = "step"  # of signal
 
 
@@ -77,8 +89,8 @@ class Ramp(_Algebra):
 
     start: Number  # [s]
     end: Number  # [s]
-    after: Number = 1.0  # value afterwards
-    before: Number = 0.0  # value until then
+    after: Angle = 1.0  # value afterwards; of angles also text like "30 deg"
+    before: Angle = 0.0  # value until then
     kind: Literal["ramp"] = "ramp"  # of signal
 
     def __post_init__(self) -> None:
@@ -91,8 +103,8 @@ class Cycloid(_Algebra):
 
     start: Number  # [s]
     end: Number  # [s]
-    after: Number = 1.0  # value afterwards
-    before: Number = 0.0  # value until then
+    after: Angle = 1.0  # value afterwards; of angles also text like "30 deg"
+    before: Angle = 0.0  # value until then
     kind: Literal["cycloid"] = "cycloid"  # of signal
 
     def __post_init__(self) -> None:
@@ -110,7 +122,7 @@ class SpeedChange(_Algebra):
     end: Number  # [s]
     after: Number = 1.0  # rate afterwards
     before: Number = 0.0  # rate until then
-    offset: Number = 0.0  # value at start
+    offset: Angle = 0.0  # value at start
     kind: Literal["speed-change"] = "speed-change"  # of signal
 
     def __post_init__(self) -> None:
@@ -121,10 +133,10 @@ class SpeedChange(_Algebra):
 class Sine(_Algebra):
     """offset + amplitude sin(omega t + phase)."""
 
-    amplitude: Number = 1.0  # of the swing
+    amplitude: Angle = 1.0  # of the swing; of angles also text like "30 deg"
     omega: Number = 1.0  # [rad/s]
     phase: Angle = 0.0  # at t = 0 [rad], or text like "30 deg"
-    offset: Number = 0.0  # added to the swing
+    offset: Angle = 0.0  # added to the swing
     kind: Literal["sine"] = "sine"  # of signal
 
 
@@ -136,10 +148,10 @@ class Chirp(_Algebra):
 
     end: Number  # [s]
     omega1: Number  # [rad/s]
-    amplitude: Number = 1.0  # of the swing
+    amplitude: Angle = 1.0  # of the swing; of angles also text like "30 deg"
     omega0: Number = 0.0  # [rad/s]
     start: Number = 0.0  # [s]
-    offset: Number = 0.0  # added to the swing
+    offset: Angle = 0.0  # added to the swing
     kind: Literal["chirp"] = "chirp"  # of signal
 
     def __post_init__(self) -> None:
@@ -158,7 +170,7 @@ class Table(_Algebra):
     stands twice."""
 
     times: Annotated[Numbers, Field(min_length=2)]  # [s]
-    values: Annotated[Numbers, Field(min_length=2)]  # one per time
+    values: Annotated[AngleList, Field(min_length=2)]  # one per time; of angles also text like "30 deg"
     ends: Literal["not-a-knot", "natural", "clamped", "periodic"] = "not-a-knot"  # of the spline
     smooth: bool = False  # steps need not end at its times
     repeats: bool = False  # begins anew where it ends
@@ -274,13 +286,29 @@ SIGNAL_KINDS = (Constant, Linear, Step, Ramp, Cycloid, SpeedChange, Sine, Chirp,
 
 
 def _as_signal(value: Any) -> Any:
-    """A bare number is a constant signal."""
+    """A bare number is a constant signal, and so is an angle in text."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return {"kind": "constant", "value": value}
+    if is_angle_text(value):
+        return {"kind": "constant", "value": _constant_angle(value)}
     if isinstance(value, SIGNAL_KINDS) or (isinstance(value, dict) and "kind" in value):
         return value
+    if callable(value):
+        raise ValueError(
+            "found a Python function; one of time is given as pliant.sampled(function, start, end), a law "
+            "for motors that measures as a pliant.Controller"
+        )
     kinds = listed(signal.kind for signal in SIGNAL_KINDS)
     raise ValueError(f"{shown(value)} is no signal; give a number, or a table with kind = one of {kinds}")
+
+
+def _constant_angle(text: str) -> Any:
+    try:
+        return parse_angle(text)
+    except ValueError:
+        raise ValueError(
+            f'{shown(text)} is no signal; give a plain number in SI units{in_si(text)}, or an angle like "30 deg"'
+        ) from None
 
 
 _Signal = Annotated[

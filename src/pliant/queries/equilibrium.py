@@ -6,6 +6,7 @@ the multipliers lambda as they are at the pose: its changes with the pose hold t
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,10 +36,35 @@ def equilibrium(model: Model, q: ArrayLike | None = None) -> Array:
     """q at rest under gravity, springs, and motors and loads as they are at t = 0; from q, or the model's start.
 
     Downhill, so that it ends where rest is stable. Prescribed coordinates keep to their signals, controllers are off. A
-    coordinate that nothing drives and nothing holds stays where it is, with a warning."""
+    coordinate that nothing drives and nothing holds stays where it is, with a warning. Friction that sticks may hold
+    many states; where the search does not come to one of these, it is that at which friction has nothing to hold."""
     handle = prepare(model)
-    rest = as_state(model, model.q0 if q is None else q, np.zeros(len(model.velocities)))[0]
-    search = _Search(handle, rest)
+    start = as_state(model, model.q0 if q is None else q, np.zeros(len(model.velocities)))[0]
+    try:
+        return _rest(handle, start.copy())
+    except SimulationError:
+        smooth = _without_friction(model)
+        if smooth == model:
+            raise
+    return _rest(prepare(smooth), start)
+
+
+def _without_friction(model: Model) -> Model:
+    """The same model, whose rest states it shares, but whose forces have no jumps where something breaks away."""
+    joints = [
+        replace(
+            joint,
+            friction=None,
+            transmission=joint.transmission and replace(joint.transmission, friction=None),
+        )
+        for joint in model.joints
+    ]
+    contacts = [replace(contact, friction=None) for contact in model.contacts]
+    return replace(model, joints=joints, contacts=contacts)
+
+
+def _rest(handle: Prepared, start: Array) -> Array:
+    search = _Search(handle, start)
     rest = search.start
     smallest, best = np.inf, rest
     for _ in range(MAX_STEPS):
@@ -190,7 +216,7 @@ class _Search:
         if names:
             listed = ", ".join(repr(name) for name in dict.fromkeys(names))
             warnings.warn(
-                f"equilibrium: nothing holds {listed} and nothing moves it; it stays where it was", stacklevel=3
+                f"equilibrium: nothing holds {listed} and nothing moves it; it stays where it was", stacklevel=4
             )
         return q
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import UnknownNameError
 from pliant.model.columns import Column, command_columns, coordinate_columns, output_columns, velocity_columns
+from pliant.model.messages import closest, listed, quoted
 from pliant.system.tables import Power
 
 if TYPE_CHECKING:
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 ENERGIES = ("kinetic", "gravity", "elastic")
+
+
+class NamedValues(dict[str, Any]):
+    """Values by name; an unknown name is answered with those there are."""
+
+    def __missing__(self, name: Any) -> Any:
+        hint = closest(name, self) if isinstance(name, str) else ""
+        raise UnknownNameError(f"no {quoted(name)}{hint or ';'} there are {listed(self, 30) or 'none'}")
 
 
 def columns(result: Recording) -> Iterator[tuple[str, str, str, Array]]:

@@ -1,5 +1,5 @@
 """Mistakes of a model that a run shows but does not fail on: nothing acts, degrees taken for radians, a body without
-contact points, a servo that only switches."""
+contact points, a servo that only switches; and those that the model shows by itself (model_warnings.py)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pliant.model.messages import listed
 from pliant.model.model import Model
 from pliant.model.signals import Constant, Cycloid, Ramp, Step
 from pliant.model.tree import find_frame
+from pliant.results.model_warnings import W_FIRST, model_warnings, w_first_words
 
 if TYPE_CHECKING:
     from pliant.results.recording import Recording
@@ -35,7 +36,8 @@ AT_LIMIT = 0.999  # of a command's limit
 
 def pitfalls(recording: Recording) -> Iterator[Diagnostic]:
     """What a user should hear about, once per run."""
-    found = [_idle_gravity(recording), *_degrees(recording), *_fallen_through(recording), *_flips(recording)]
+    found = [*model_warnings(recording.model), _idle_gravity(recording), *_degrees(recording)]
+    found += [*_start_quaternions(recording), *_fallen_through(recording), *_flips(recording)]
     yield from (Diagnostic(WARNING, words) for words in found if words)
 
 
@@ -114,6 +116,20 @@ def _angles(joint: Joint) -> Iterator[tuple[str, float]]:
             angle = getattr(limit, end, None)
             if angle is not None:
                 yield f"limit.{end}", angle
+
+
+# --- attitudes ----------------------------------------------------------------------------------------------------
+
+
+def _start_quaternions(recording: Recording) -> Iterator[str]:
+    """A start of the run, not of the model, whose quaternion looks as if w stood first."""
+    if not len(recording.t) or recording.t[0] != 0.0:
+        return
+    for link in recording.model.links:
+        if link.joint.kind in ("spherical", "floating"):
+            four = tuple(recording.q[0, link.q_slice][-4:].tolist())
+            if four == W_FIRST != link.joint.start[-4:]:
+                yield w_first_words(f"joint {link.joint.name!r}: q0 of the run")
 
 
 # --- contacts -----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from pliant.results.checkpoint import Checkpoint
 from pliant.results.citations import cited
 from pliant.results.contact_forces import ContactForces, contact_forces
 from pliant.results.contact_records import CONTACT, Contacts
-from pliant.results.named_columns import named_columns
+from pliant.results.named_columns import NamedValues, named_columns
 from pliant.results.outputs import recorded_outputs
 from pliant.results.pitfalls import pitfalls
 from pliant.results.section_forces import Sections
@@ -113,6 +113,10 @@ class Recording:
     methods: Methods | None = None  # what it was made with, as asked for
     checkpoint: Checkpoint | None = field(default=None, repr=False)  # for a run that goes on from its end
     trust: Trusting | None = field(default=None, repr=False)  # of a certified run
+
+    def __post_init__(self) -> None:
+        for name in ("outputs", "energy", "audit"):
+            object.__setattr__(self, name, NamedValues(getattr(self, name)))
 
     @property
     def is_ok(self) -> bool:

@@ -48,6 +48,28 @@ BREAKDOWNS = (
 )
 
 
+# ends that a sampled loop may come to because it is unstable
+RUNAWAYS = (
+    Status.DEFLECTED,
+    Status.GROWN,
+    Status.NOT_FINITE,
+    Status.NOT_CONVERGED,
+    Status.STEP_TOO_SMALL,
+    Status.TOO_MANY_STEPS,
+)
+
+
+def unstable_loop_reason(model: Model, t0: float, t: float) -> str:
+    """Why a run from t0 has failed at t whose controllers have made its motion grow; "" if they have not."""
+    if not model.controllers:
+        return ""
+    # the one way up from here: small motions know the poles of a loop
+    from pliant.linear.unstable_loop import unstable_loop_words
+
+    words = unstable_loop_words(model, t - t0)
+    return f"at t = {t:.9g} s: {words}" if words else ""
+
+
 def failure_reason(
     run: Run, status: Status, log: list[tuple[int, int, float]], start: Array, end: Array, options: dict[str, Any]
 ) -> str:

@@ -25,6 +25,7 @@ from pliant.simulation.fixed_steps import growth_figures
 from pliant.simulation.make_result import make_result
 from pliant.simulation.moved import MovedOptions, warn_of_moved
 from pliant.simulation.options import check_options, check_room
+from pliant.simulation.outcome import RUNAWAYS, unstable_loop_reason
 from pliant.simulation.prestretch import put_on_loops
 from pliant.simulation.run import Run, advance_to_end
 
@@ -72,7 +73,7 @@ def simulate(
         "rtol": rtol, "atol": atol, "accuracy": accuracy, "step": step, "max_step": max_step,
         "max_steps": max_steps, "sample": sample, "dense": dense, "memory": memory, **warn_of_moved(moved),
     }  # fmt: skip
-    result = run_model(model, q0, v0, start, progress, given)
+    result = run_model(model, q0, v0, start, progress, given, explains=True)
     warn_of(result.warnings)
     return result
 
@@ -90,8 +91,10 @@ def run_model(
     start: Result | None,
     progress: Progress | None,
     given: dict[str, Any],
+    explains: bool = False,
 ) -> Result:
-    """simulate, but what is to be said about the result is not said yet. given: options by name."""
+    """simulate, but what is to be said about the result is not said yet. given: options by name. explains: whether
+    the reason of a failure is worth the time of looking for unstable controllers."""
     begin = as_start(as_model(model), start, q0=q0, v0=v0)
     t0 = begin.t if begin is not None else 0.0
     options = check_options(model, t0, **given)
@@ -101,7 +104,7 @@ def run_model(
     if options["accuracy"] is not None:
 
         def run_with(tolerances: dict[str, Any]) -> Result:
-            return run_model(model, q0, v0, start, progress, {**given, "accuracy": OFF, **tolerances})
+            return run_model(model, q0, v0, start, progress, {**given, "accuracy": OFF, **tolerances}, explains)
 
         return run_to_accuracy(run_with, options["accuracy"])
     state = as_state(model, model.q0 if q0 is None else q0, model.v0 if v0 is None else v0, ("q0", "v0"))
@@ -123,5 +126,7 @@ def run_model(
     walls = {"wall_s": time.perf_counter() - compiled, "compile_s": compiled - begun}
     if model.loops:
         handle.closure.use_per_state(handle.work)  # outputs and the rest do
+    if explains and not reason and status in RUNAWAYS:
+        reason = unstable_loop_reason(model, t0, float(run.memory.stepping[0].t))
     result = make_result(run, recorded, status, reason, options, walls, start)
     return dataclasses.replace(result, audit=result.audit | growth)

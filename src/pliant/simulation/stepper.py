@@ -376,6 +376,12 @@ def _commanded(model: Model, joints: Any) -> tuple[str, ...]:
             )
         if name in taken:
             raise ModelError(f"joints: {name!r} is commanded by a controller of the model; leave one of them out")
+    for joint in model.joints:
+        if joint.name in names and joint.row.velocities and not _is_free(joint):
+            raise ModelError(
+                f"joints: {joint.name!r} moves as its motion says, so that tau has no effect on it; leave one of the "
+                "two out"
+            )
     if len(set(names)) < len(names):
         raise ModelError(f"joints: {listed(names)} name one joint twice; name each once")
     return names
@@ -383,8 +389,11 @@ def _commanded(model: Model, joints: Any) -> tuple[str, ...]:
 
 def _can_be_driven(joint: Joint) -> bool:
     """Whether it is one that has a motor: neither fixed nor free to fly, and its motion is not given."""
-    is_free = any(motion is None or motion == "free" for motion in joint.each("motion"))
-    return joint.kind not in ("fixed", "floating") and is_free
+    return joint.kind not in ("fixed", "floating") and _is_free(joint)
+
+
+def _is_free(joint: Joint) -> bool:
+    return any(motion is None or motion == "free" for motion in joint.each("motion"))
 
 
 def _with_commands(model: Model, joints: tuple[str, ...]) -> Model:

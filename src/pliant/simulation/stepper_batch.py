@@ -25,10 +25,15 @@ class StepperBatch:
 
     def __init__(self, first: Stepper, count: int, threads: int | None = None) -> None:
         """first: the first of them; the others are its copies."""
+        self._make([first, *(first.copy() for _ in range(count - 1))], threads)
+
+    def _make(self, each: list[Stepper], threads: int | None) -> None:
+        """Of steppers that are made of the same."""
         from pliant.kernels import _jit, many
         from pliant.kernels.integrators import advance
 
-        self.each = [first, *(first.copy() for _ in range(count - 1))]
+        self.each, self._threads = each, threads
+        first, count = each[0], len(each)
         self.model, self.commanded = first.model, first.commanded
         self._enter, self._advance = _jit.entry(many.step_many), _jit.address(advance.advance)
         self._running = many.RUNNING
@@ -52,6 +57,10 @@ class StepperBatch:
 
     def __len__(self) -> int:
         return len(self.each)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as the steppers, and since when steps of one length are counted."""
+        return _again, (self.each, self._threads, self._since, self._count, self._dt)
 
     def step(self, tau: Array, dt: float) -> NDArray[np.bool_]:
         """Advance all that are ok by dt [s] under their rows of tau, (rows, commanded); which of them are ok then.
@@ -119,6 +128,13 @@ class StepperBatch:
             self._pool.shutdown()
             self._pool = None
             self._parts = [slice(0, len(self))]
+
+
+def _again(each: list[Stepper], threads: int | None, since: Array, count: Array, dt: float) -> StepperBatch:
+    found = StepperBatch.__new__(StepperBatch)
+    found._make(each, threads)
+    found._since, found._count, found._dt = since.copy(), count.copy(), dt
+    return found
 
 
 def _columns(refs: list[tuple[Any, ...]]) -> list[Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.linear.transfer_matrix.beam_elements import WAVE, BeamPiece, beam_families, wave_number
 from pliant.linear.transfer_matrix.joint_motions import place, skew, spring
-from pliant.linear.transfer_matrix.static_forces import Rest, limit_spring, transmission_spring
+from pliant.linear.transfer_matrix.static_forces import OTHERS, Couple, Rest, limit_spring, transmission_spring
 from pliant.model.bodies import Frame
 from pliant.model.flexible import Beam
 from pliant.model.model import Model
@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 MAX_PIECES = 20_000  # of one beam
 LOADED_PIECES = 32  # of a beam that static forces go through, at least
 SAME_PLACE = 1e-12  # of a beam's length
+PARALLEL = 1e-9  # sine of the angle between directions that are one
 EPS = 1e-12  # by which a number may exceed a whole one
 WORLD = -1  # number of the station that stands still
 
@@ -111,6 +112,8 @@ class Chain:
             at = self.place(force.frame)
             if at.station != WORLD:
                 self._add_force(at.station, at.offset, force.value)
+        for couple in rest.couples:
+            self._add_couple(couple)
         self._add_static()
 
     @property
@@ -229,6 +232,24 @@ class Chain:
         one = self.stations[station]
         one.g -= np.concatenate([force, np.cross(c, force)])
         one.own_K[3:, 3:] += _rotated_force(c, -force)
+
+    def _add_couple(self, couple: Couple) -> None:
+        """A constant couple on a body that rotates about axes along it only: V = -couple . phi.
+
+        Where the body rotates about an axis across, the work depends on the order of the rotations."""
+        at = self.place(couple.frame)
+        value = at.R @ couple.value if couple.axes == "body" else couple.value
+        k = at.station
+        while k != WORLD:
+            across = np.linalg.norm(np.cross(value, self.stations[k].G[3:].T), axis=1)
+            if np.any(across > PARALLEL * np.linalg.norm(value)):
+                raise ModelError(
+                    f"transfer: load {couple.load!r} is a couple on a body that rotates about an axis across it, where "
+                    f"it has no potential energy; leave it out, {OTHERS} take it"
+                )
+            k = self.stations[k].parent
+        if at.station != WORLD:
+            self.stations[at.station].g[3:] -= value
 
     # --- beams ---
 

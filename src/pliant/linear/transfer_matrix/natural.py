@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.linear.transfer_matrix.beam_elements import piece_stiffness
 from pliant.linear.transfer_matrix.chain import WORLD, Chain
-from pliant.linear.transfer_matrix.riccati import TINY, Loads, Motion, Numbers, Sweep, in_world, lumped
+from pliant.linear.transfer_matrix.riccati import EPS, TINY, Loads, Motion, Numbers, Sweep, in_world, lumped
 
 Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -26,6 +26,8 @@ WIDTH = 1e-7  # relative, of an interval that is divided no more: the shape says
 PASSES = ((1e-4, 1e-6), (1e-6, 3e-8))  # squares this close have their shapes found together, this far beside them
 CLUSTER, SHIFT = PASSES[-1]
 ITERATIONS = 4  # of inverse iteration
+NEAR_ZERO = 1e4  # times what counts as 0: up to there is looked for more of it
+LOST = 10.0  # times the rounding of single parts: that of all sums
 BESIDE_ZERO = 1e-6  # of the lowest square: where motions that nothing holds are looked for
 
 Chains = Callable[[float], Chain]  # for frequencies up to [rad/s]
@@ -47,6 +49,17 @@ def count_below(chains: Chains, squares: Array) -> NDArray[np.int64]:
 def natural_squares(chains: Chains, count: int | None, below: float, noise: float) -> tuple[Array, float]:
     """Squares of the first `count` natural frequencies, or of all below `below` [rad/s], and what counts as 0 among
     them: rounding, at least noise."""
+    squares, zero = _squares_and_zero(chains, count, below, noise)
+    if count is not None and len(squares) and squares[-1] == 0.0:
+        # of more that nothing holds rounding may have lifted some further: zero is the same for all
+        near = int(count_below(chains, np.array([NEAR_ZERO * zero]))[0])
+        if near > count:
+            squares, zero = _squares_and_zero(chains, near, below, noise)
+    return squares[:count], zero
+
+
+def _squares_and_zero(chains: Chains, count: int | None, below: float, noise: float) -> tuple[Array, float]:
+    """The same, by zero as it is for these squares."""
     high = below**2 if count is None else max(noise, FIRST)
     if count is not None:
         total = chains(0.0).n_coordinates
@@ -73,7 +86,7 @@ def natural_squares(chains: Chains, count: int | None, below: float, noise: floa
     middles = 0.5 * (knots[:-1] + knots[1:])
     found = np.repeat(middles, np.diff(counts))[:wanted]
     found = np.where(np.abs(found) <= zero, 0.0, found)
-    return polished(chains(float(np.sqrt(np.max(np.abs(found), initial=0.0)))), found, zero), zero
+    return polished(chains(float(np.sqrt(np.max(np.abs(found), initial=0.0)))), found, zero)
 
 
 def _is_narrow(knots: Array, zero: float) -> NDArray[np.bool_]:
@@ -96,8 +109,9 @@ def _between(near: float, far: float, inner: int) -> Array:
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def polished(chain: Chain, squares: Array, zero: float) -> Array:
-    """Squares known to the width of their intervals, made exact: Rayleigh's quotient of shapes by inverse iteration."""
+def polished(chain: Chain, squares: Array, zero: float) -> tuple[Array, float]:
+    """Squares known to the width of their intervals, made exact: Rayleigh's quotient of shapes by inverse iteration;
+    and what counts as 0 among them, with the rounding of the stiffest parts that a slow motion goes through."""
     for gap, shift in PASSES:
         new = squares.copy()
         for group, motion, at in _grouped_shapes(chain, squares, zero, gap, shift):
@@ -108,8 +122,20 @@ def polished(chain: Chain, squares: Array, zero: float) -> Array:
             found = at + np.sort(_generalised(left[0], mass[0]))
             is_near = np.abs(found - squares[group]) <= 3.0 * WIDTH * np.abs(squares[group])
             new[group] = np.where(is_near, found, squares[group])
-        squares = np.sort(new)
-    return squares
+            lost = _rounding(chain, motion, s2) / np.diagonal(mass[0])
+            hidden = np.abs(new[group]) <= lost
+            zero = max(zero, float(np.max(lost[hidden], initial=0.0)))
+        squares = np.sort(np.where(np.abs(new) <= zero, 0.0, new))
+    return squares, zero
+
+
+def _rounding(chain: Chain, motion: Motion, s2: Array) -> Array:
+    """Rounding of twice the potential energy of motions: of the sizes of its parts, which may cancel as those of a
+    spring between two coordinates that move together."""
+    sizes = Motion([np.abs(x) for x in motion.x], [np.abs(e) for e in motion.e])
+    own, joining = stiffness(chain, s2, np.zeros(1))
+    forces = forces_of(chain, sizes, ([np.abs(block) for block in own], [np.abs(block) for block in joining]))
+    return np.asarray(LOST * EPS * np.diagonal(power(chain, sizes, forces)[0]))
 
 
 def _generalised(A: Array, M: Array) -> Array:

@@ -103,6 +103,8 @@ def _phasor(value: complex) -> str:
 
 
 def _shape_charts(found: FreeMotions, shown: list[int]) -> Iterator[Lines]:
+    if not found.flexible_beams:
+        return
     shapes = {(beam, k): found.beam_shape(beam, k) for beam in found.flexible_beams for k in shown}
     wholes = {key: np.hstack([one.displacement, one.rotation]) for key, one in shapes.items()}
     # translations and rotations are compared with the largest of their own kind

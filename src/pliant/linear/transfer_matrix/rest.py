@@ -14,7 +14,7 @@ from pliant.engine.prepared import prepare
 from pliant.errors import ModelError, SimulationError
 from pliant.linear.transfer_matrix.chain import Chain, division
 from pliant.linear.transfer_matrix.joint_motions import place
-from pliant.linear.transfer_matrix.static_forces import Force, Rest
+from pliant.linear.transfer_matrix.static_forces import OTHERS, Couple, Force, Rest
 from pliant.model.flexible import Beam, TaperedSection
 from pliant.model.joints import Joint
 from pliant.model.messages import listed
@@ -27,7 +27,6 @@ from pliant.queries.equilibrium import equilibrium
 Array = NDArray[np.float64]
 
 AT_REST = 1e-7  # of the largest force in a joint: what may be left there
-MODES = "pliant.modes and pliant.linearise"
 
 
 def check(model: Model, is_damped: bool) -> None:
@@ -39,10 +38,10 @@ def check(model: Model, is_damped: bool) -> None:
 def _problems(model: Model, is_damped: bool) -> Iterator[str]:
     if model.loops:
         names = listed([loop.name for loop in model.loops])
-        yield f"the model has closed loops ({names}); transfer matrices take chains and branches; loops: {MODES}"
+        yield f"the model has closed loops ({names}); transfer matrices take chains and branches; loops: {OTHERS}"
     if model.springs:
         names = listed([spring.name for spring in model.springs])
-        yield f"the model has springs between places ({names}), which close loops of force; take {MODES}"
+        yield f"the model has springs between places ({names}), which close loops of force; take {OTHERS}"
     for joint in model.joints:
         frictions = [one for one in joint.each("friction") if one not in (None, "none")] if joint.friction else []
         if joint.transmission is not None and joint.transmission.friction is not None:
@@ -50,7 +49,7 @@ def _problems(model: Model, is_damped: bool) -> Iterator[str]:
         if frictions and is_damped:
             yield (
                 f"joint {joint.name!r} has friction, which is no spring and no damper; leave dampers and friction out "
-                f"(is_damped=False, --undamped), or ask {MODES}, which know whether it sticks"
+                f"(is_damped=False, --undamped), or ask {OTHERS}, which know whether it sticks"
             )
     for link in model.links:
         if isinstance(link.body, Beam) and link.body.n_modes:
@@ -61,10 +60,10 @@ def _beam_problems(beam: Beam, link: Link, is_damped: bool) -> Iterator[str]:
     if isinstance(beam.section, TaperedSection):
         yield (
             "has a tapered section; its waves have no closed form: divide it into uniform beams welded together, or "
-            f"take assumed modes: {MODES}"
+            f"take assumed modes: {OTHERS}"
         )
     damping = beam.damping
-    without = f"; give stiffness_time instead, leave all dampers out (is_damped=False, --undamped), or ask {MODES}"
+    without = f"; give stiffness_time instead, leave all dampers out (is_damped=False, --undamped), or ask {OTHERS}"
     if is_damped and damping.ratio:
         yield f"has a damping ratio, which belongs to assumed modes, not to a continuous beam{without}"
     if is_damped and damping.air:
@@ -92,33 +91,33 @@ def find_rest(model: Model, q: ArrayLike | None, t: float, is_damped: bool) -> t
     """The configuration meant (default: rest next to the start), what acts there, and remarks on what is left out."""
     check(model, is_damped)
     start = model.q0 if q is None else as_state(model, q, np.zeros(len(model.velocities)), ("q", "v"))[0]
-    start, motor, forces = _acting(model, start.copy(), t)
+    start, motor, forces, couples = _acting(model, start.copy(), t)
     bent = [link for link in model.links if np.any(start[link.q_modes])]
     if q is not None and bent:
         raise ModelError(
             f"transfer: q bends beam {bent[0].body.name!r}; transfer matrices take beams straight: give 0 for its "
-            f"modes, or ask about the bent state: {MODES}"
+            f"modes, or ask about the bent state: {OTHERS}"
         )
     for link in bent:
         start[link.q_modes] = 0.0
-    rest = Rest(start, motor, forces)
+    rest = Rest(start, motor, forces, couples)
     left = _left(model, rest)
     if left and q is None:
-        rest = Rest(_nearby(model, start), motor, forces)
+        rest = Rest(_nearby(model, start), motor, forces, couples)
         left = _left(model, rest)
     if left:
         name, force = left
         without = " without what its contacts press" if model.contacts else ""
         raise ModelError(
             f"transfer: the state is not one of rest{without}: {name!r} is pulled with {force:.4g} N or N m; give a q "
-            f"at rest (pliant.equilibrium), a spring, or hold the joint by a motion; about any state: {MODES}"
+            f"at rest (pliant.equilibrium), a spring, or hold the joint by a motion; about any state: {OTHERS}"
         )
     return rest, tuple(_remarks(model, rest, is_damped))
 
 
 def _remarks(model: Model, rest: Rest, is_damped: bool) -> Iterator[str]:
     beams = [beam for beam in model.beams if beam.n_modes]
-    if beams and (np.any(model.gravity) or rest.forces):
+    if beams and (np.any(model.gravity) or rest.forces or rest.couples):
         yield (
             "beams are taken straight: static forces act on their small motions (axial force, weight of what hangs on "
             "them) but do not bend them first"
@@ -162,8 +161,8 @@ def _left(model: Model, rest: Rest) -> tuple[str, float] | None:
     return (worst[0], worst[1]) if abs(worst[1]) > AT_REST * largest else None
 
 
-def _acting(model: Model, q: Array, t: float) -> tuple[Array, Array, tuple[Force, ...]]:
-    """q with prescribed joints on their signals, motor torques on the joint side, and loads that are forces."""
+def _acting(model: Model, q: Array, t: float) -> tuple[Array, Array, tuple[Force, ...], tuple[Couple, ...]]:
+    """q with prescribed joints on their signals, motor torques on the joint side, and loads: forces and couples."""
     motor, motion, loads = _signal_values(model, t)
     for link in model.links:
         for k, (gear, is_prescribed) in enumerate(zip(link.joint.each("gear"), link.joint.driven, strict=True)):
@@ -174,20 +173,24 @@ def _acting(model: Model, q: Array, t: float) -> tuple[Array, Array, tuple[Force
             if rate or second:
                 raise ModelError(
                     f"transfer: joint {link.joint.name!r} moves at t = {t:g} s (rate {rate:.4g}, its rate "
-                    f"{second:.4g}); transfer matrices need rest; about motion (t=..): {MODES}"
+                    f"{second:.4g}); transfer matrices need rest; about motion (t=..): {OTHERS}"
                 )
-    forces = []
+    forces, couples = [], []
     for load, vector in zip(model.loads, loads, strict=True):
         if not np.any(vector):
             continue
-        if load.kind == "couple" or load.axes == "body":
-            what = "a couple" if load.kind == "couple" else "a force that follows its body"
-            name = load.name or find_frame(model, load.frame).name or find_frame(model, load.frame).body
+        frame = find_frame(model, load.frame)
+        name = load.name or frame.name or frame.body
+        if load.kind == "couple":
+            couples.append(Couple(frame, vector, load.axes, name))
+        elif load.axes == "body":
             raise ModelError(
-                f"transfer: load {name!r} is {what}, which has no potential energy; leave it out, {MODES} take it"
+                f"transfer: load {name!r} is a force that follows its body, which has no potential energy; leave it "
+                f"out, {OTHERS} take it"
             )
-        forces.append(Force(find_frame(model, load.frame), vector))
-    return q, motor, tuple(forces)
+        else:
+            forces.append(Force(frame, vector))
+    return q, motor, tuple(forces), tuple(couples)
 
 
 def _signal_values(model: Model, t: float) -> tuple[Array, Array, Array]:

@@ -14,6 +14,8 @@ from pliant.model.transmissions import TorqueTable, Transmission
 
 Array = NDArray[np.float64]
 
+OTHERS = "pliant.modes and pliant.linearise"  # which take what transfer matrices cannot
+
 
 class Force(NamedTuple):
     """A constant force at a frame, world axes [N]."""
@@ -22,12 +24,22 @@ class Force(NamedTuple):
     value: Array
 
 
+class Couple(NamedTuple):
+    """A constant couple at a frame, in axes of the world or of the frame ("body") [N m]."""
+
+    frame: Frame
+    value: Array
+    axes: str
+    load: str  # its name, for messages
+
+
 class Rest(NamedTuple):
     """A configuration and what acts at it."""
 
     q: Array
     motor: Array  # torque (force) of the motor on each velocity, joint side
     forces: tuple[Force, ...]
+    couples: tuple[Couple, ...] = ()
 
 
 def limit_spring(joint: Joint, q: Array) -> Iterator[tuple[float, float, float]]:

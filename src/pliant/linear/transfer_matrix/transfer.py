@@ -22,6 +22,7 @@ from pliant.linear.transfer_matrix.response import FrequencyResponse
 from pliant.linear.transfer_matrix.riccati import Loads, solve
 from pliant.model.messages import quoted
 from pliant.model.model import Model
+from pliant.results.model_warnings import warn_about_model
 from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
@@ -191,7 +192,7 @@ def transfer(
     how many modes (default 10), or below: all below this frequency [rad/s]; none is missed. q: a configuration at rest,
     beams straight; default: rest next to the model's start. is_damped=False leaves all dampers out. t: time at which
     motors, loads and prescribed joints are taken."""
-    as_model(model)
+    warn_about_model(as_model(model))
     if count is not None and below is not None:
         raise ModelError("count and below are both given; leave one of them out")
     number = as_whole(count, "count") if count is not None else None
