@@ -12,6 +12,7 @@ from pliant.kernels import _jit
 from pliant.kernels._jit import INTEGER, SYSTEM, WORK, Contract, kernel, routine
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_forces import (
+    BOLD,
     FIRST_BARRIER,
     MAX_FINAL_STEPS,
     MAX_SAFE_STEPS,
@@ -88,7 +89,7 @@ def end(work, n, is_found):
 def solve_by_cones(system, work, n):
     """Without a try from within."""
     unit = start(work, n)
-    is_found = approach_bounds(work, 0, n, 0, unit, MIN_BARRIER)
+    is_found = approach_bounds(work, 0, n, 0, unit, MIN_BARRIER, BOLD)
     return end(work, n, is_found and descend(work, 0, n, 0, unit, MIN_BARRIER, MIN_BARRIER, MAX_FINAL_STEPS, 0.0))
 
 

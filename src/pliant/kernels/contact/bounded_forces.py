@@ -10,8 +10,8 @@ In shares x of the bounds. The weight w_i of a friction pair, the most that grad
 light parts count as the others do. cone_steps.py leads to about the solution, barrier_steps.py ends there: at the
 minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where an evaluation before in the same
 phase is near, follow_steps.py leads from its solution to the same minimum. Where cones have not led there, barriers
-that fall more slowly do, or end at a larger one: where all pairs are about to slip at once, rounding hides the minimum
-with the smallest. If these have not either, which pairs stick is undecided, and the caller hears it.
+that fall more slowly do, or cones that end at a larger one: where all pairs are about to slip at once, rounding may hide
+the minimum with the smallest. If these have not either, which pairs stick is undecided, and the caller hears it.
 """
 
 import math
@@ -40,10 +40,11 @@ from pliant.system.work import (
 
 OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes integers only
 
-LARGER_FACTOR, N_LARGER = 100.0, 2  # from one last mu to the next larger one, which changes accelerations by about it
+LAST_BARRIERS = (MIN_BARRIER, 1e-11, 1e-9)  # where that is not reached in bold steps; accelerations change by so much
+BOLD, CAREFUL = 0.98, 0.9  # of the way to the nearest bound: fast, or without a jam where many are near
 FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 # 3 to 6, 1 to 3 and 10 to 40 are usual
-MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 400
+MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 100
 UNBOUNDED_MARGIN = -1e-9  # of a friction pair with bound 0, which nothing holds [N, N m]
 
 
@@ -97,10 +98,10 @@ def begin(work, first, end, mu):
 
 
 @routine
-def find_by_cones(work, first, end, r, unit, last):
+def find_by_cones(work, first, end, r, unit, last, part):
     """Shares and slacks at the minimum with this barrier, by cones; whether they have been found."""
     begin(work, first, end, FIRST_BARRIER)
-    return approach_bounds(work, first, end, r, unit, last) and descend(
+    return approach_bounds(work, first, end, r, unit, last, part) and descend(
         work, first, end, r, unit, last, last, MAX_FINAL_STEPS, 0.0
     )
 
@@ -115,14 +116,14 @@ def find_shares(work, first, end, unit):
     begin(work, first, end, MIN_BARRIER)
     if descend(work, first, end, r, unit, MIN_BARRIER, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
         return MIN_BARRIER
-    last = MIN_BARRIER
-    for _ in range(1 + N_LARGER):
-        if find_by_cones(work, first, end, r, unit, last):
-            return last
-        last *= LARGER_FACTOR
+    if find_by_cones(work, first, end, r, unit, MIN_BARRIER, BOLD):
+        return MIN_BARRIER
     begin(work, first, end, FIRST_BARRIER)
     if descend(work, first, end, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MIN_BARRIER, MAX_SAFE_STEPS, 0.0):
         return MIN_BARRIER
+    for last in LAST_BARRIERS:
+        if find_by_cones(work, first, end, r, unit, last, CAREFUL):
+            return last
     return 0.0
 
 

@@ -33,7 +33,7 @@ from pliant.system.work import (
 MIN_BARRIER = 1e-13  # the last mu, as a rule
 MAX_STEPS = 40
 MIN_PREDICTION = 0.1  # of a predictor: below it its products say nothing
-MIN_PART, MAX_PART = 0.9, 0.999  # of the way to the nearest bound that a step may take
+MAX_PART = 0.999  # of the way to the nearest bound that a step may take
 REACHED, LARGEST, RESIDUAL = 2.0, 4.0, 10.0  # times the last mu: the mean mu, the largest one, gradient - p over w
 
 
@@ -174,8 +174,9 @@ def sizes(work, first, end):
 
 
 @routine
-def approach_bounds(work, first, end, r, unit, last):
-    """Shares, slacks and multipliers about those of the last mu; whether they have been found. r: rank of W, if low."""
+def approach_bounds(work, first, end, r, unit, last, part):
+    """Shares, slacks and multipliers about those of the last mu; whether they have been found. r: rank of W, if low;
+    part: of the way to the nearest bound that a step may take where the predictor is shorter."""
     s, run = work.stick_force, work.run[0]
     for i in range(first, end):
         s[PULL, i] = 0.0
@@ -197,5 +198,5 @@ def approach_bounds(work, first, end, r, unit, last):
         put_cone_right(work, first, end, max((1.0 - length) ** 3 * mu, last), length > MIN_PREDICTION)
         solve(work, first, end, r)
         put_dual_step(work, first, end)
-        make_cone_step(work, first, end, cone_length(work, first, end, min(max(length, MIN_PART), MAX_PART)))
+        make_cone_step(work, first, end, cone_length(work, first, end, min(max(length, part), MAX_PART)))
     return False

@@ -25,6 +25,7 @@ from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate, frame_acceleration
+from pliant.kernels.tangents import V
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -59,8 +60,8 @@ UNLOADED = 1e-11  # of the accelerations of two bodies: what a contact brings th
 
 
 @routine
-def put_accelerations(system, work, v, vdot, out):
-    """out = tangential accelerations of all sticking friction pairs, plus STICK_RATE times their velocities."""
+def put_accelerations(system, work, v, vdot, rate, out):
+    """out = tangential accelerations of all sticking friction pairs, plus rate times their velocities."""
     if work.run[0].n_touching > 0:
         accelerate(system, work, vdot)
     for k in range(len(system.contacts)):
@@ -69,14 +70,14 @@ def put_accelerations(system, work, v, vdot, out):
             _, u, _, _ = measure(system, work, k)
             udot, _ = measure_rates(system, work, k)
             x, y, xdot, ydot = plane_axes(system, work, k)
-            out[i] = dot(x, udot) + dot(xdot, u) + STICK_RATE * dot(x, u)
+            out[i] = dot(x, udot) + dot(xdot, u) + rate * dot(x, u)
             if not system.world[0].is_planar:
-                out[i + 1] = dot(y, udot) + dot(ydot, u) + STICK_RATE * dot(y, u)
+                out[i + 1] = dot(y, udot) + dot(ydot, u) + rate * dot(y, u)
     for k in range(len(system.joint_frictions)):
         i = work.joint_frictions[k].unknown
         if i >= 0:
             j = system.joint_frictions[k].dof
-            out[i] = joint_deflection_rate(system, vdot, j) + STICK_RATE * joint_deflection_rate(system, v, j)
+            out[i] = joint_deflection_rate(system, vdot, j) + rate * joint_deflection_rate(system, v, j)
 
 
 # --- J, M^-1 J^T, W -----------------------------------------------------------------------------------------------
@@ -197,6 +198,19 @@ def find_responses(system, work, n):
 
 
 @routine
+def put_free_accelerations(system, work, n, v, vdot):
+    """What stick forces have to cancel: accelerations without them, and STICK_RATE u. In a semi-implicit stage u is that
+    of its implicit point, u_hat + step a, so that a = -STICK_RATE u_hat / (1 + STICK_RATE step)."""
+    step, J, free = work.run[0].implicit_step, work.stick_jacobian, work.stick_force[FREE]
+    rate = STICK_RATE / (1.0 + STICK_RATE * step)
+    put_accelerations(system, work, v, vdot, rate, free)
+    put_jacobian(system, work, n)
+    for i in range(n if step > 0.0 else 0):
+        for j in range(work.stick_places[SPAN_FIRST, i], work.stick_places[SPAN_END, i]):
+            free[i] += rate * J[i, j] * work.changes[V, j]
+
+
+@routine
 def unload_contacts(system, work, n):
     """Let contacts hold nothing that could not change accelerations beyond their rounding; whether there are any."""
     s, W, is_one = work.stick_force, work.stick, False
@@ -295,8 +309,7 @@ def find_stick_forces(system, work, q, v, vdot):
     if status != OK:
         return status
     place_again(system, work)
-    put_accelerations(system, work, v, vdot, work.stick_force[FREE])
-    put_jacobian(system, work, n)
+    put_free_accelerations(system, work, n, v, vdot)
     find_responses(system, work, n)
     is_one_unloaded = unload_contacts(system, work, n)
     # more unknowns than velocities: they move together

@@ -27,7 +27,7 @@ OK, INTERRUPTED = int(Status.OK), int(Status.INTERRUPTED)
 @routine
 def resolution(stepping, h):
     """Events in a step of length h that are closer than this fire together [s]."""
-    return max(stepping.simultaneous * max(abs(stepping.t), h), stepping.h_min)
+    return stepping.simultaneous * max(abs(stepping.t), h)
 
 
 @routine

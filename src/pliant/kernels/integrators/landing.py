@@ -111,18 +111,13 @@ def drop_target(stepping, longest):
 
 
 @routine
-def time_resolution(stepping, t):
-    return max(RESOLUTION * abs(t), stepping.h_min)
-
-
-@routine
 def next_landing(stepping, table, values, side, h, left, right, before):
     """Next length of a step that shall end on the event, and the correction made; 0: good as it is.
 
     Good: located as well as t can say, or no longer improving (rounding of g). Newton's method between left, where the
     event has not happened, and right; halved where that leads out."""
     tau = events.correction(stepping, table, values, side)
-    least = time_resolution(stepping, stepping.t + h)
+    least = RESOLUTION * abs(stepping.t + h)
     if abs(tau) <= least or right - left <= least or 0.5 * before < abs(tau) <= events.resolution(stepping, h):
         return h, 0.0
     landing = (stepping.t + h + tau) - stepping.t
@@ -210,7 +205,7 @@ def land(system, work, memory, theta):
                 break
             # g leaves zero and is back within the resolution of t, or what the event does is undone at the same
             # instant, again and again: let the least time pass, or a little more
-            least = time_resolution(stepping, max(abs(stepping.t), longest))
+            least = max(RESOLUTION * max(abs(stepping.t), longest), stepping.h_min)
             h = min(least * (stepping.n_stagnant - MAX_WAITING if waits else 1), longest)
         if stepping.stop == 1:
             return INTERRUPTED
