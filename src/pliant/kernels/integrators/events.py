@@ -88,9 +88,9 @@ def accept_sides(table, values, side):
 
 @routine
 def renew_sides(table, values, fired, has_moved, side):
-    """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped (G_TRIAL against
-    G_LEFT, both at the state of the switch) begin anew, and of those with one side only; an event just fired keeps its
-    side, but goes where gdot points if y has changed."""
+    """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped (G_TRIAL
+    against G_LEFT, both at the state of the switch) begin anew, and of those with one side only; an event just fired
+    keeps its side, but goes where gdot points if y has changed."""
     for k in range(side.shape[1]):
         g, gdot = values[G, k], values[GDOT, k]
         if values[G_TRIAL, k] != values[G_LEFT, k] or (table[k].is_firm and table[k].direction != 0):
