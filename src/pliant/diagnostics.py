@@ -75,9 +75,9 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
     if audit.get("false_events", 0) > 0:
         yield Diagnostic(
             WRONG,
-            f"{audit['false_events']:.0f} contacts, stops, flanks of backlash or one-way springs began while they acted "
-            "already, ended while they did not, or touched while they opened: these events are mistaken, and the motion "
-            "from there on may be wrong; please report the model",
+            f"{audit['false_events']:.0f} contacts, stops, flanks of backlash or one-way springs began while they "
+            "acted already, ended while they did not, or touched while they opened: these events are mistaken, and the "
+            "motion from there on may be wrong; please report the model",
             "false_events",
         )
     if audit.get("start_speed_gain", 1.0) > MAX_SPEED_GAIN:
@@ -106,9 +106,9 @@ def _findings(audit: Mapping[str, float], settings: Mapping[str, Any], stays_clo
 def fast_start_words(gain: float) -> str:
     """Say that closing the rates of loops has made a start much faster than it was given."""
     return (
-        f"closing the rates of the loops at the start makes it {gain:.3g} times as fast as the speeds given: it is near "
-        "a singular pose, and errors grow as much; start farther from it, keep other joints, or give the speeds of all "
-        "joints as they belong together"
+        f"closing the rates of the loops at the start makes it {gain:.3g} times as fast as the speeds given: it is "
+        "near a singular pose, and errors grow as much; start farther from it, keep other joints, or give the speeds "
+        "of all joints as they belong together"
     )
 
 

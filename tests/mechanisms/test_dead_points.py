@@ -1,5 +1,7 @@
 """Mechanisms that swing through their dead points go on as they came, with errors that tolerances and steps decide."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from four_bars import (
     swing_of_parallelogram,
     swing_of_slider_crank,
 )
-from pliant import Controller, Crossing
+from pliant import Beam, Bending, Controller, Crossing, Material, Rectangle
 
 SPEEDS = [1.0, *np.random.default_rng(10).uniform(0.3, 10.0, 7)]
 SOLVED = [{"closure": "multipliers"}, {"closure": "reduced"}, {"closure": "multipliers", "baumgarte": 10.0}]
@@ -146,3 +148,57 @@ def test_steps_that_must_end_in_a_dead_point_end_there_and_go_on(rtol):
     for found in runs:
         assert found.is_ok, found.reason
         assert max(errors(found, [0, 2], swing_of_parallelogram(), start)) < 300.0 * rtol + 1e-5
+
+
+# --- beams --------------------------------------------------------------------------------------------------------
+
+ADAPTIVE = [
+    {"closure": closure, "integrator": integrator}
+    for closure, integrator in (("multipliers", "auto"), ("reduced", "dop853"), ("multipliers", "radau"))
+]
+
+
+def bent_parallelogram(name, speed=6.0, young=1e10):
+    """One of its links, of 0.4 or 1 m, is a beam."""
+    model = parallelogram(speed)
+    length = 1.0 if name == "bar" else 0.4
+    beam = Beam(
+        name, length, Material(young, 2700.0, poisson=0.3), Rectangle(0.02, 0.02), bending_y=Bending(1, "ss")
+    )  # fmt: skip
+    return replace(model, bodies=tuple(beam if body.name == name else body for body in model.bodies))
+
+
+@pytest.mark.parametrize("how", ADAPTIVE, ids=["multipliers", "reduced", "radau"])
+@pytest.mark.parametrize("name", ["crank", "bar", "rocker"])
+def test_where_a_beam_decides_the_branch_runs_end_in_the_flat_pose_at_every_tolerance(name, how):
+    model, ends = bent_parallelogram(name), []
+    for rtol in (1e-3, 1e-6, 1e-8, 1e-9, 1e-11):
+        found = pliant.simulate(model, 1.0, max_steps=20_000, **tight(rtol, **how))
+        assert found.status == "failed"
+        assert "singular pose (loop 'pin')" in found.reason, found.reason
+        # rounding of the loop's equations, over what is left of them
+        assert found.audit["energy_residual"] < 10.0 * rtol + 1e-8
+        ends.append(found.t[-1])
+        # a third of a degree from it, where the beam's own deflection does not count
+        assert abs(np.sin(found.q[-1][-1])) < 0.02
+    # beside the pose they end at the same distance, which they find as a step finds a failure
+    assert ends == pytest.approx([ends[-1]] * len(ends), abs=1e-4)
+
+
+@pytest.mark.parametrize("closure", ["multipliers", "implicit"])
+@pytest.mark.parametrize("integrator", ["newmark", "generalised_alpha"])
+def test_fixed_steps_do_not_leap_over_the_dead_point_of_a_beam(integrator, closure):
+    found = pliant.simulate(bent_parallelogram("crank"), 1.0, integrator=integrator, closure=closure, step=2e-3)
+    assert "singular pose (loop 'pin')" in found.reason, found.reason
+    # it is 0.34 s on, at 6 rad/s
+    assert found.t[-1] == pytest.approx(0.3435, abs=0.01)
+
+
+def test_beams_that_are_no_part_of_a_loop_do_not_decide_its_branch():
+    tail = Beam("tail", 0.2, Material(1e10, 2700.0), Rectangle(0.01, 0.01), bending_y=Bending(1, "ss"))
+    model = parallelogram(6.0)
+    hung = pliant.Joint("tail", "fixed", "tail", parent=pliant.Frame("bar", (0.5, 0, 0)))
+    model = replace(model, bodies=(*model.bodies, tail), joints=(*model.joints, hung))
+    found = pliant.simulate(model, 1.0, **tight(1e-8))
+    assert found.is_ok, found.reason
+    assert found.audit["energy_residual"] < 1e-6

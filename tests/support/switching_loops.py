@@ -1,5 +1,5 @@
-"""Random closed loops in which something switches: contacts, stops, backlash, one-way springs, friction; and how far the
-closures move them apart."""
+"""Random closed loops in which something switches (contacts, stops, backlash, one-way springs, friction), and how far
+apart the closures move them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ from pliant import (
     Limit,
     Loop,
     Model,
+    Multipliers,
     Plane,
     Result,
     Rod,
     Sine,
     Spring,
+    Springs,
     Stribeck,
     Transmission,
 )
@@ -184,7 +186,9 @@ def add_stop(rng: Random, model: Model) -> Model:
 def add_backlash(rng: Random, model: Model) -> Model:
     """A driven hinge with play."""
     joint = _hinges(model)[int(rng.integers(len(_hinges(model))))]
-    play = Transmission(float(10 ** rng.uniform(2, 3.5)), float(rng.uniform(0, 1)), backlash=float(rng.uniform(0.01, 0.1)))
+    play = Transmission(
+        float(10 ** rng.uniform(2, 3.5)), float(rng.uniform(0, 1)), backlash=float(rng.uniform(0.01, 0.1))
+    )
     drive = Sine(amplitude=float(rng.uniform(1, 8)), omega=float(rng.uniform(3, 15)))
     return _with_joint(model, replace(joint, transmission=play, armature=float(rng.uniform(0.05, 0.3)), motor=drive))
 
@@ -197,10 +201,12 @@ def add_one_way_spring(rng: Random, model: Model) -> Model:
     anchor = anchor + rng.uniform(0.2, 0.5, 3) * rng.choice([-1.0, 1.0], 3) * ((1, 1, 0) if model.gravity[1] else 1)
     here = Frame("world", tuple(anchor.tolist()))
     far = float(np.linalg.norm(anchor - pliant.frame_placement(replace(model, frames=(tip,)), model.q0, tip.name)[1]))
-    only, slack = (("tension", 1.0) if rng.random() < 0.5 else ("compression", -1.0))
+    only, slack = ("tension", 1.0) if rng.random() < 0.5 else ("compression", -1.0)
     length = max(0.05, far + slack * float(rng.uniform(0.005, 0.1)))
     stiffness, damping = float(10 ** rng.uniform(2, 3.5)), float(rng.uniform(0, 2))
-    spring = Spring("rope", here, replace(tip, name=None), stiffness=stiffness, damping=damping, length=length, only=only)
+    spring = Spring(
+        "rope", here, replace(tip, name=None), stiffness=stiffness, damping=damping, length=length, only=only
+    )
     return replace(model, springs=(spring,))
 
 
@@ -249,10 +255,10 @@ TIGHT = {"rtol": RTOL, "atol": 1e-2 * RTOL}
 WAYS = (
     Way("multipliers", {"closure": "multipliers", **TIGHT}, 1e4 * RTOL),
     Way("radau", {"closure": "multipliers", "integrator": "radau", **TIGHT}, 1e4 * RTOL),
-    Way("baumgarte", {"closure": "multipliers", "baumgarte": 10.0, **TIGHT}, 1e4 * RTOL),
+    Way("baumgarte", {"closure": Multipliers(baumgarte=10.0), **TIGHT}, 1e4 * RTOL),
     Way("reduced", {"closure": "reduced", **TIGHT}, 1e4 * RTOL),
     Way("implicit", {"closure": "implicit", "integrator": "generalised_alpha", "step": 2e-4}, 1e-2, True),
-    Way("springs", {"closure": "springs", "closure_stiffness": 1e8, "integrator": "radau", "rtol": 1e-7}, 1e-2, True),
+    Way("springs", {"closure": Springs(stiffness=1e8), "integrator": "radau", "rtol": 1e-7}, 1e-2, True),
 )
 MOVED = 1e-9  # of the start: how fast neighbouring motions part
 SENSITIVE = 1e4  # times as far apart at the end: no closure is compared there

@@ -2,10 +2,10 @@
 
     python -m pytest tests/trials/trial_closures.py
 
-CLOSURE_TRIALS: how many loops (default 200; 1000 after changes of closures or events); CLOSURE_FIRST: seed of the first.
+CLOSURE_TRIALS: how many loops (default 200; 1000 after changes of closures or events); CLOSURE_FIRST: first seed.
 
-Closures end within their own tolerances of each other, with the same events, but where neighbouring starts of one closure
-part, too; and no contact, stop or flank begins where it acts already."""
+Closures end within their own tolerances of each other, with the same events, but where neighbouring starts of one
+closure part, too; and no contact, stop or flank begins where it acts already."""
 
 import os
 from collections import Counter

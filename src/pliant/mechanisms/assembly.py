@@ -177,6 +177,13 @@ def singular_loop(handle: Prepared, start: Array, q: Array) -> str | None:
     return name if share < MIN_SINGULAR_VALUE * loops.weakest(start, rank)[0] else None
 
 
+def bends_loops(handle: Prepared) -> bool:
+    """Return True if a beam that bends lies between the frames of a loop."""
+    links, constraints = handle.system.links, handle.system.constraints
+    moving = {int(j) for row in constraints for j in links[row.first : row.first + row.count]}
+    return any(not moving.isdisjoint(range(link.v_modes.start, link.v_modes.stop)) for link in handle.model.links)
+
+
 def start_on_loops(
     handle: Prepared, state: tuple[Array, Array], is_given: bool, is_closed: bool = False
 ) -> tuple[Array, Array]:

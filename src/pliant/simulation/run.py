@@ -18,6 +18,7 @@ from pliant.engine.callbacks import CallbackError, Progress
 from pliant.engine.interruptions import remembered_interruptions
 from pliant.engine.prepared import Prepared
 from pliant.machine import address_reserve
+from pliant.mechanisms.assembly import bends_loops
 from pliant.methods.formulations import Formulation
 from pliant.methods.integrators import Integrator
 from pliant.model.scales import tolerances
@@ -52,6 +53,7 @@ MAX_PROJECTION = 0.1  # of the velocities
 MIN_REGULARISATION, MAX_REGULARISATION = 1e-8, 1e-6
 MAX_PROJECTION_REGULARISATION = 1e-2
 STEP_REGULARISATION = 4.0
+BENT_LEAST_PIVOT = 1e-5  # of loops with beams: a third of a degree from the dead point
 CONSTRAINT_ROUNDING = 2e-15  # of the value of a constraint, over its scale, per constraint that is solved for
 MAX_ALLOWANCE, MAX_ALLOWED_ERROR = 1e5, 2e-7  # of steps across a dead point, in tolerances and of the velocities
 FIXED_RTOL, FIXED_ATOL = 1e-8, 1e-6  # of steps without error control
@@ -440,6 +442,8 @@ def _install_projection(handle: Prepared, integrator: Integrator, options: dict[
         wanted = 0.1 * max(options["rtol"], dead.rounding)
         dead.min_regularisation = np.clip(wanted, MIN_REGULARISATION, MAX_REGULARISATION)
     dead.step_regularisation = STEP_REGULARISATION if integrator.step_rule is not None else 0.0
+    # where a link bends, not even its last instant says how a motion goes on beyond a dead point
+    dead.least_pivot = BENT_LEAST_PIVOT if bends_loops(handle) else 0.0
     largest = max(dead.min_regularisation, dead.rounding)
     dead.projection_regularisation = min(largest, MAX_PROJECTION_REGULARISATION)
 

@@ -153,6 +153,7 @@ DEAD_POINT = np.dtype(
         ("min_regularisation", np.float64),
         ("step_regularisation", np.float64),  # times the square of the change of x in a step, where that is more
         ("projection_regularisation", np.float64),  # e^2 of projections of q and v
+        ("least_pivot", np.float64),  # x^2 over its largest below which the equations have no solution, 0: none
         # at the last evaluation
         ("pivot", np.float64),  # x^2
         ("is_rank_deficient", np.int64),  # 1: W does not determine all accelerations

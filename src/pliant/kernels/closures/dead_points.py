@@ -15,6 +15,9 @@ corner of the hyperbola xy = trace onto the other branch. Therefore
 - other steps do not end near the pose, but well before and well beyond it;
 - what a step across it errs by off the loops, which is rounding over x^2 and is taken away at its end, does not count.
 
+Where a link of the loop is a beam, the constraint reads xy = k w^2, w its deflection: a cone, past whose apex a motion
+goes one way or another as w, however small, decides. There nothing is kept from the last step: runs end in the pose.
+
 x^2 is the least pivot of W over its diagonal; it and e^2 are relative to the largest x^2 of the run."""
 
 import math
@@ -87,6 +90,13 @@ def expect_dead_point(work, t):
     dead.t_expected = t + x / fall if part < APPROACH_PIVOT and fall > 0.0 else math.inf
     dead.is_near = part < NEAR_PIVOT or dead.t_expected - t < APPROACH_STEPS * (t - dead.t_before)
     return x, part
+
+
+@routine
+def has_passed_bent_loop(work, t):
+    """Whether a step that ends at t has gone past a dead point in which a beam decides how the motion goes on."""
+    dead = work.dead_point[0]
+    return dead.least_pivot > 0.0 and t > dead.t_expected
 
 
 @routine

@@ -153,7 +153,7 @@ def find_multipliers(system, work, q, v, vdot):
     status = find_lift(system, work, q, v, vdot)
     if status != OK:
         return status
-    if not factor_gram(work, r):
+    if not factor_gram(work, r) or dead.pivot < dead.least_pivot * dead.max_pivot:
         return SINGULAR_LOOP
     for k in range(len(system.constraints)):
         work.constraints[k].force = 0.0

@@ -6,7 +6,7 @@ from pliant.kernels._jit import DERIVATIVE, kernel, routine
 from pliant.kernels.algebra.dense import cholesky_solve
 from pliant.kernels.algebra.rank_deficient import solve_regularised
 from pliant.kernels.closures.constraints import measure_loops
-from pliant.kernels.closures.dead_points import DEFICIENT_PIVOT, largest_speed, remember
+from pliant.kernels.closures.dead_points import DEFICIENT_PIVOT, has_passed_bent_loop, largest_speed, remember
 from pliant.kernels.closures.independent import update_partition
 from pliant.kernels.closures.multipliers import add_lifted
 from pliant.kernels.kinematics.joints import move_along
@@ -100,6 +100,8 @@ def project_and_evaluate(system, work, t, y, ydot):
     """Project y, make the partition anew, and evaluate the derivative there."""
     world = system.world[0]
     q, v = y[: world.n_q], y[world.n_q : world.n_q + world.n_v]
+    if has_passed_bent_loop(work, t):
+        return NOT_CLOSED
     work.closure[0].n_evaluations += 2
     status = call_derivative(work.calls[0].derivative, (system, work, t, y, ydot))
     if status != OK:
@@ -129,6 +131,8 @@ def project_near_dead_point(system, work, t, y, ydot):
     if dead.pivot < DEAD_POINT_PIVOT * dead.max_pivot:
         # the step has ended in a dead point that was not expected: it is made once more, expecting it
         dead.is_near = 1
+        return NOT_CLOSED
+    if has_passed_bent_loop(work, t):
         return NOT_CLOSED
     world = system.world[0]
     update_partition(system, work, y[: world.n_q], y[world.n_q : world.n_q + world.n_v])

@@ -94,9 +94,10 @@ def accept_sides(table, values, side):
 
 @routine
 def renew_sides(table, values, fired, has_moved, side):
-    """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped (G_TRIAL against
-    G_LEFT, both at the state of the switch) begin anew, and of those with one side only; an event just fired keeps its
-    side, but goes where gdot points if y has changed. Gaps change their side where they fire, and nowhere else."""
+    """Sides after the event handler changed the phase, or y (has_moved): those of functions that jumped (G_TRIAL
+    against G_LEFT, both at the state of the switch) begin anew, and of those with one side only; an event just fired
+    keeps its side, but goes where gdot points if y has changed. Gaps change their side where they fire, and nowhere
+    else."""
     for k in range(side.shape[1]):
         g, gdot = values[G, k], values[GDOT, k]
         if table[k].is_gap:

@@ -60,11 +60,12 @@ def decide_friction(system, work, memory):
 
 
 @routine
-def is_same(x, y):
+def is_equal(x, y):
+    """Return True if two arrays have the same numbers."""
+    is_so = True
     for i in range(x.shape[0]):
-        if x[i] != y[i]:
-            return False
-    return True
+        is_so = is_so and x[i] == y[i]
+    return is_so
 
 
 @routine
@@ -74,9 +75,10 @@ def restart_events(system, work, memory, before):
     The derivative moves y by rounding where it closes loops or puts coordinates on signals. Whether an event function
     has jumped is seen at the very same state: else every one would seem to have."""
     stepping, values, f = memory.stepping[0], memory.event_values, memory.f
+    has_moved = stepping.was_switched == 1 and not is_equal(before, memory.y)
     if stepping.was_switched == 1:
         events.take(values, events.G, events.G_LEFT)
-        if not is_same(before, memory.y):
+        if has_moved:
             work.run[0].is_aside = 1
             events.evaluate(system, work, memory, stepping.t, before, f, events.G_TRIAL)
             work.run[0].is_aside = 0
@@ -84,7 +86,7 @@ def restart_events(system, work, memory, before):
         events.evaluate(system, work, memory, stepping.t, memory.y, f, events.G_START)
     if stepping.was_switched == 1:
         events.take(values, events.G_START, events.G)
-        if is_same(before, memory.y):
+        if not has_moved:
             events.take(values, events.G_START, events.G_TRIAL)
         events.renew_sides(system.events, values, memory.fired, stepping.has_moved, memory.side)
 

@@ -33,7 +33,7 @@ AUDIT = {
     "friction_power": ("The largest power that friction gave to the motion.", "W"),
     "stick_load": ("Largest force that held a sticking contact or joint, over what friction can hold there.", ""),
     "false_events": (
-        "Contacts, stops, flanks and one-way springs that began while they acted already, or ended while they did not: 0.",
+        "Contacts, stops, flanks and one-way springs that began while they acted, or ended while they did not: 0.",
         "",
     ),
     "start_speed_gain": (
