@@ -116,7 +116,7 @@ def rubbing(model):
 
 MATRICES = {
     "tanh": (foot(LAWS["hunt-crossley"], Tanh(0.5, sharpness=200.0)), 0.097),
-    "stribeck": (foot(LAWS["flores"], Stribeck(0.3, mu_s=0.5, v_s=0.1)), 0.097),
+    "stribeck": (foot(LAWS["kelvin-voigt"], Stribeck(0.3, mu_s=0.5, v_s=0.1)), 0.097),
     "lugre": (foot(LAWS["kelvin-voigt"], LuGre(0.3, mu_s=0.5, v_s=0.1, sigma0=1e4, sigma1=50.0, sigma2=0.1)), 0.097),
     "dahl": (foot(LAWS["kelvin-voigt"], Dahl(0.3, sigma0=1e4)), 0.097),
     **{
