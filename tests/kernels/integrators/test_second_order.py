@@ -413,6 +413,37 @@ def test_motion_that_grows_is_stopped_and_the_limit_named(method, step, words):
     assert run.energy["kinetic"].max() < 1e100  # .. and it was long before overflow
 
 
+@pytest.mark.parametrize(
+    ("method", "limit"), [(pliant.Proposed(), np.sqrt(6.0)), (pliant.Newmark(beta=0.125), np.sqrt(8.0)), ("rk4", 2.828)]
+)
+def test_a_step_beyond_the_limit_is_warned_of_before_motion_has_grown(method, limit):
+    """Four undamped discs, whose fastest frequency is that of the matrices; a step or two say nothing yet."""
+    chain = (1.0,) * 4, (2000.0,) * 4, (0.0,) * 4
+    M, _, K = matrices(*chain)
+    fastest = np.sqrt(np.linalg.eigvals(np.linalg.solve(M, K)).real.max())
+    below, above = 0.99 * limit / fastest, 1.01 * limit / fastest
+    quiet = simulate(coaxial(*chain, 1.0), 3 * below, integrator=method, step=below)
+    assert quiet.audit["growing_turn"] == 0.0
+    assert not any("stable only" in words for words in quiet.warnings)
+    with pytest.warns(pliant.AccuracyWarning, match=f"is stable only up to omega h = {limit:.3f}"):
+        found = simulate(coaxial(*chain, 1.0), 3 * above, integrator=method, step=above)
+    assert found.audit["growing_turn"] == pytest.approx(1.01 * limit, rel=1e-5)  # differences of 1e-6 rad
+
+
+def test_a_damper_too_strong_for_a_step_is_warned_of():
+    """rk4 ends at 2.785 on decay: a disc of 1 kg m^2 with 300 N m s."""
+    model = coaxial((1.0,), (1.0,), (300.0,), 1.0)
+    for step, is_heard in ((2.7 / 300.0, False), (2.9 / 300.0, True)):
+        run = simulate(model, 2 * step, integrator="rk4", step=step)
+        assert (run.audit["growing_turn"] > 0.0) == is_heard
+
+
+def test_a_step_that_fails_beyond_the_limit_names_the_limit():
+    run = simulate(ZOO["double_pendulum"], 40.0, integrator=pliant.Newmark(beta=0.125), step=4.0)
+    assert run.status == "failed"
+    assert "is stable only up to omega h = 2.828" in run.reason
+
+
 def test_growth_ends_prepared_runs_too():
     with pytest.raises(pliant.SimulationError, match="stable only up to omega h"):
         prepare_run(ringing(), 200.0, integrator="rk4", step=0.1).end()

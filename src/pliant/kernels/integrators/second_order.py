@@ -215,17 +215,20 @@ def error_left(newton, size):
 
 
 @routine
-def is_rounding(system, memory, h):
-    """Return whether the correction in scratch[1] is rounding. Where coordinates are rounded by e, forces and loops
-    change a_new by e / (beta h^2) at most, however stiff they are; no shorter step helps against that."""
+def is_rounding(system, work, memory, h):
+    """Return whether the correction in scratch[1] is rounding. Where coordinates, or loops, are rounded by e, a_new
+    changes by e / (beta h^2) at most, however stiff forces are; no shorter step helps against that."""
     newton, active, r, n_q = memory.newton[0], memory.active, memory.scratch[1], system.world[0].n_q
-    n = memory.jacobian.shape[0] - newton.n_coordinates
+    n, of_loops = memory.jacobian.shape[0] - newton.n_coordinates, 0.0
+    if work.calls[0].constraint_matrices != 0:
+        for k in range(len(system.constraints)):
+            of_loops = max(of_loops, system.constraints[k].scale)
     for k in range(n):
         i = active[k]
         y, j = abs(memory.y_new[i]), i - n_q
         change, rounded = abs(gamma_of(newton, n, k) * h * r[k]), y
         if 0 <= j < len(system.dofs) and newton.beta > 0.0:
-            size = system.dofs[j].velocity_scale
+            size = max(system.dofs[j].velocity_scale, of_loops)
             if system.dofs[j].q >= 0:
                 size = max(size, abs(memory.y_new[system.dofs[j].q]))
             rounded += size * newton.gamma / (newton.beta * h)
@@ -262,7 +265,7 @@ def iterate(system, work, memory, t, h, starts_at_rest):
             return NOT_FINITE
         if iteration > 0 and before > 0.0:
             newton.rate = size / before
-        is_lost = newton.rate > STAGNATION_RATE and is_rounding(system, memory, h)
+        is_lost = newton.rate > STAGNATION_RATE and is_rounding(system, work, memory, h)
         if newton.rate >= DIVERGENCE_RATE and size > tolerance and not is_lost:
             break
         before = size
@@ -364,7 +367,7 @@ def descend(system, work, memory, t, h):
             put_correction(system, work, memory, h)
             next_size, is_small = correction_size(memory, h, memory.y), False
             if share == 1.0:
-                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_rounding(system, memory, h)
+                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_rounding(system, work, memory, h)
             if next_size <= (1.0 - LEAST_DESCENT * share) * size or is_small:
                 # multipliers without the next correction
                 take_share(work, memory, n, share)
