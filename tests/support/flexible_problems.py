@@ -16,7 +16,7 @@ from pliant import AxialShapes, Beam, Bending, Body, Contact, Frame, Hooke, Join
 from pliant.model.columns import output_columns
 
 Build = Callable[[int], Model]  # a robot with so many shapes per family
-MANY = 5  # shapes of a reference beyond twice those of the problem
+MANY = 8  # shapes of a reference beyond twice those of the problem
 MAX_STEPS = 5000  # of runs that are made for it: what takes longer is left out
 MATERIALS = (Material(2.1e11, 7850.0), Material(7e10, 2700.0), Material(3e9, 1200.0))
 HELD_TIPS = ("ss", "cc", "sc", "cs")  # whose shapes do not move the end

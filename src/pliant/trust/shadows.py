@@ -40,9 +40,9 @@ FIXED_STEP_CONTROL: dict[str, Any] = {"step": None, "rtol": 1e-10, "atol": 1e-12
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
 MAX_MATRIX = 30  # velocities up to which a mass matrix costs no more than a recursion
 LINEAR_COST = 1.5  # of another formulation, in plain runs
-# two more shapes are one that is symmetric and one that is not; three more than these, again of either kind, show how
-# what is left out falls off
-FEW_SHAPES, MANY_SHAPES = 2, 5
+# two more shapes are one that is symmetric and one that is not; four more than these show how what is left out falls
+# off. Odd and even numbers of shapes may err to opposite sides, so that both are even
+FEW_SHAPES, MANY_SHAPES = 2, 6
 MORE_COST = 1.5  # of a run with more shapes, in plain runs, over the number of velocities
 SPARE = 2.0  # steps that a run of the same integrator may have more than expected
 MIN_STEPS = 1000  # that every run may have
