@@ -276,3 +276,58 @@ def test_shapes_that_hardly_differ_are_said_to_have_no_digits():
     model = Model("slab", (slab,), (Joint("weld", "fixed", "slab"),), gravity=(0, 0, 0))
     with pytest.warns(pliant.AccuracyWarning, match="few digits or none"):
         pliant.modes(model)
+
+
+# --- how far from converged -------------------------------------------------------------------------------------------
+
+
+def loaded_cantilever(shapes):
+    """A thin steel beam with a load at its end that shapes of a free end know nothing of."""
+    beam = Beam("beam", 1.0, STEEL, Rectangle(0.005, 0.02), bending_y=shapes, theory="euler-bernoulli")
+    load = Body("load", 0.5, inertia=(5e-3, 5e-3, 5e-3))
+    joints = [Joint("clamp", "fixed", "beam"), Joint("weld", "fixed", "load", parent=Frame("beam", (1.0, 0, 0)))]
+    return Model("loaded", [beam, load], joints, gravity=(0, 0, 0))
+
+
+@pytest.mark.parametrize("shapes", [1, 2, 4, (1, 3)])
+def test_modes_say_how_far_frequencies_of_beams_are_from_converged(shapes):
+    """Against polynomials, which converge fast whatever is at the end."""
+    found = pliant.modes(loaded_cantilever(shapes))
+    best = pliant.modes(loaded_cantilever(Bending(14, family="polynomials"))).frequencies[: len(found.frequencies)]
+    true = (found.frequencies - best) / found.frequencies
+    assert true[-1] > 1e-3
+    assert np.all(true <= found.truncation)
+    assert np.all(found.truncation <= 2.0 * true)
+    assert "from converged" in found.columns
+    assert found.summary["modes"][-1]["truncation"] == found.truncation[-1]
+    (row,) = found.table()[-1:]
+    assert row[4] == f"{100 * found.truncation[-1]:.2g} %"
+
+
+def test_frequencies_with_enough_shapes_are_said_to_be_converged():
+    beam = Beam("beam", 1.0, STEEL, Rectangle(0.005, 0.02), bending_y=3)
+    found = pliant.modes(Model("bare", [beam], [Joint("clamp", "fixed", "beam")], gravity=(0, 0, 0)))
+    assert np.all(found.truncation < 1e-6), "modes of the beam itself"
+
+
+def test_linear_models_say_how_far_rates_of_beams_are_from_converged():
+    model = loaded_cantilever(2)
+    linear = pliant.linearise(model)
+    assert np.allclose(np.sort(linear.truncation)[::2], pliant.modes(model).truncation, rtol=1e-4)
+    assert "2 of 4 eigenvalues within 1 %" in repr(linear)
+    assert pliant.linearise(spring_chain(2)).truncation is None
+    assert np.all(pliant.modes(spring_chain(2)).truncation == 0.0)
+    assert "from converged" not in pliant.modes(spring_chain(2)).columns
+
+
+def test_shapes_that_cannot_be_more_leave_it_unknown():
+    at = np.linspace(0.0, 1.0, 9)
+    samples = pliant.SampledShapes(tuple(at), (tuple(at**2),))
+    beam = Beam(
+        "beam", 1.0, STEEL, Rectangle(0.005, 0.02), theory="euler-bernoulli",
+        bending_y=Bending(1, family="samples", samples=samples),
+    )  # fmt: skip
+    found = pliant.modes(Model("sampled", [beam], [Joint("clamp", "fixed", "beam")], gravity=(0, 0, 0)))
+    assert np.all(np.isnan(found.truncation))
+    assert found.table()[0][4] == "not known"
+    assert found.summary["modes"][0]["truncation"] is None

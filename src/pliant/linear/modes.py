@@ -94,7 +94,7 @@ class Modes:
     def truncation(self) -> Array:
         """How far every frequency is above that of beams with all their shapes, as a share of itself: 0.08 is 8 %.
 
-        From the robot with 3 n + 3 shapes in place of n; 0 without beams, nan where they cannot have more."""
+        From the robot with eight more shapes per family; 0 without beams, nan where they cannot have more."""
         if not self.model.has_modes:
             return np.zeros(len(self.eigenvalues))
         more = with_many_shapes(self.model)

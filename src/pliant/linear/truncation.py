@@ -11,13 +11,13 @@ from pliant.model.model import Model
 from pliant.model.more_shapes import least_growth, with_more_shapes
 
 Array = NDArray[np.float64]
-TIMES, MORE = 3, 3  # n shapes become 3 n + 3: what is then still left out is a third at worst
+MORE = 8  # shapes per family
 CLOSE = 0.01  # of a frequency: nearer than this to the converged one counts as converged in short texts
 
 
 def with_many_shapes(model: Model) -> Model | None:
     """Return the model with many more shapes of its beams; None if it has no beams, or none that can have more."""
-    return with_more_shapes(model, MORE, TIMES) if model.has_modes else None
+    return with_more_shapes(model, MORE) if model.has_modes else None
 
 
 def extended(model: Model, more: Model, values: Array | None, name: str) -> Array | None:

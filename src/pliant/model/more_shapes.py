@@ -12,13 +12,13 @@ from pliant.model.model import Model
 FAMILIES = ("bending_y", "bending_z", "stretch", "torsion")
 
 
-def with_more_shapes(model: Model, more: int, times: int = 1) -> Model | None:
-    """Return the model with `times n + more` shapes in place of n in every family of every beam that has any.
+def with_more_shapes(model: Model, more: int) -> Model | None:
+    """Return the model with so many more shapes in every family of every beam that has any.
 
     A family that cannot give so many gives what it can. None if a family can give no more: rigid models, and shapes
     given as samples."""
     try:
-        bodies = tuple(_grow_beam(body, more, times) if isinstance(body, Beam) else body for body in model.bodies)
+        bodies = tuple(_grow_beam(body, more) if isinstance(body, Beam) else body for body in model.bodies)
     except ModelError:
         return None
     if all(one is other for one, other in zip(bodies, model.bodies, strict=True)):
@@ -26,15 +26,15 @@ def with_more_shapes(model: Model, more: int, times: int = 1) -> Model | None:
     return dataclasses.replace(model, bodies=bodies)
 
 
-def _grow_beam(beam: Beam, more: int, times: int) -> Beam:
+def _grow_beam(beam: Beam, more: int) -> Beam:
     """Return the beam with more shapes, itself if it has none; raise ModelError if a family has no more."""
     if not beam.n_modes:
         return beam
     refusal = ModelError(f"beam {beam.name!r} has no more shapes")
-    for fewer in range((times - 1) * max(beam.families) + more):
+    for count in range(more, 0, -1):
         try:
             changes = {
-                name: _add_shapes(shapes, max(1, (times - 1) * len(shapes.numbers) + more - fewer))
+                name: _add_shapes(shapes, count)
                 for name in FAMILIES
                 if (shapes := getattr(beam, name)) is not None and shapes.numbers
             }

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from pliant.results.named_columns import column_units
 from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
+ColumnAt: TypeAlias = Callable[[Any, str, Array], Array]  # a column of a run by its name, at any times
 REDUCTIONS = ("max", "min", "rms", "mean", "final", "settling")
 COUNTS = ("contacts", "events")
 GRID = 2001  # times over the run, beside the accepted steps
@@ -59,17 +60,18 @@ class FigureRequest:
             return float(result.t[0])
         return float(result.t[-1] if self.time is None else self.time)
 
-    def value(self, result: Recording) -> float:
-        """Of a run; nan where the run does not reach it."""
+    def value(self, result: Recording, column: ColumnAt | None = None) -> float:
+        """Of a run; nan where the run does not reach it. column: how columns are looked up, default column_at."""
+        column = column_at if column is None else column
         if self.function is not None:
             return _called(self.label, self.function, result)
         if self.how in COUNTS:
             return float(len(result.contacts if self.how == "contacts" else result.events))
         if self.how != "at" or self.time is None:
-            return _reduced(result, self.column, "final" if self.how == "at" else self.how)
+            return _reduced(result, self.column, "final" if self.how == "at" else self.how, column)
         if not result.t[0] <= self.time <= result.t[-1]:
             return math.nan
-        return float(column_at(result, self.column, np.array([self.time]))[0])
+        return float(column(result, self.column, np.array([self.time]))[0])
 
 
 def figure_requests(given: Any, model: Model, duration: float) -> tuple[FigureRequest, ...]:
@@ -201,7 +203,7 @@ def last_entry(t: Array, is_inside: Callable[[Array], Array]) -> float:
     return float(found[-1]) if len(found) else float(t[0])
 
 
-def _reduced(result: Recording, name: str, how: str) -> float:
+def _reduced(result: Recording, name: str, how: str, column: ColumnAt) -> float:
     if how == "final":
         return float(result[name][-1])
     if result.dense is None or len(result.dense.starts) == 0:
@@ -211,10 +213,10 @@ def _reduced(result: Recording, name: str, how: str) -> float:
         return float({"max": np.max, "min": np.min}[how](values)) if how in ("max", "min") else _mean(t, values, how)
     if how in ("max", "min"):
         sign = 1.0 if how == "max" else -1.0
-        return sign * extreme(result, lambda t: sign * column_at(result, name, t))[0]
+        return sign * extreme(result, lambda t: sign * column(result, name, t))[0]
     if how == "settling":
-        return _settling(grid(result), lambda times: column_at(result, name, times))
-    return _dense_mean(result, name, how)
+        return _settling(grid(result), lambda times: column(result, name, times))
+    return _dense_mean(result, name, how, column)
 
 
 def _settling(t: Array, value_at: Callable[[Array], Array]) -> float:
@@ -225,14 +227,14 @@ def _settling(t: Array, value_at: Callable[[Array], Array]) -> float:
     return last_entry(t, lambda times: np.abs(value_at(times) - final) <= band) - float(t[0])
 
 
-def _dense_mean(result: Recording, name: str, how: str) -> float:
+def _dense_mean(result: Recording, name: str, how: str, column: ColumnAt) -> float:
     """Over time, by Gauss's rule between the times of the grid: nothing jumps but where a step ends."""
     t = grid(result)
     h = np.diff(t)
     if not np.any(h > 0.0):
-        return _mean(t, column_at(result, name, t), how)
+        return _mean(t, column(result, name, t), how)
     places = 0.5 * (t[:-1] + t[1:])[:, None] + 0.5 * h[:, None] * GAUSS_PLACES
-    values = column_at(result, name, places.ravel()).reshape(places.shape)
+    values = column(result, name, places.ravel()).reshape(places.shape)
     power = 2 if how == "rms" else 1
     mean = float(np.sum(0.5 * h[:, None] * GAUSS_WEIGHTS * values**power) / (t[-1] - t[0]))
     return math.sqrt(mean) if how == "rms" else mean

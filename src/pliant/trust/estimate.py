@@ -141,10 +141,10 @@ class Sources:
 def certified(request: FigureRequest, sources: Sources, horizon: float) -> CertifiedFigure:
     """One figure with its errors."""
     plain = sources.plain
-    value = request.value(plain)
+    value = request.value(plain, sources.column)
     if math.isnan(value):
         return CertifiedFigure(request.label, value, request.unit, {}, "the run does not reach it")
-    differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request)
+    differ = _at_instant(request, sources) if request.is_at_instant else _of_run(request, sources)
     absent = [run.shadow.label for run in sources.runs if _is_absent(run, differ, plain)]
     if absent:
         why = f"{NOT_PREDICTABLE}: there is none with {', '.join(absent)}"
@@ -223,14 +223,18 @@ def _is_absent(run: ShadowRun, differ: Differ, plain: Result) -> bool:
     return is_same and run.is_usable and run.result is not None and math.isnan(differ(run.result, plain))
 
 
-def _of_run(request: FigureRequest) -> Differ:
-    def differ(one: Result, other: Result) -> float:
-        try:
-            return abs(request.value(one) - request.value(other))
-        except ModelError:  # a user's function, which took the plain run: this one has no such figure
-            return math.nan
+def _of_run(request: FigureRequest, sources: Sources) -> Differ:
+    values: dict[int, float] = {}  # by run: each is held against several others
 
-    return differ
+    def value(run: Result) -> float:
+        if id(run) not in values:
+            try:
+                values[id(run)] = request.value(run, sources.column)
+            except ModelError:  # a user's function, which took the plain run: this one has no such figure
+                values[id(run)] = math.nan
+        return values[id(run)]
+
+    return lambda one, other: abs(value(one) - value(other))
 
 
 def _at_instant(request: FigureRequest, sources: Sources) -> Differ:

@@ -40,9 +40,9 @@ FIXED_STEP_CONTROL: dict[str, Any] = {"step": None, "rtol": 1e-10, "atol": 1e-12
 MOVED = 1e-6  # start velocities of the neighbour, in rad/s and sizes of the model per second
 MAX_MATRIX = 30  # velocities up to which a mass matrix costs no more than a recursion
 LINEAR_COST = 1.5  # of another formulation, in plain runs
-# n shapes become times n + more: two more are one that is symmetric and one that is not; many more show how the
-# differences fall off, and with one shape again one of either kind
-FEW_SHAPES, MANY_SHAPES = (1, 2), (2, 3)
+# two more shapes are one that is symmetric and one that is not; four more than these show how what is left out falls
+# off. Odd and even numbers of shapes may err to opposite sides, so that both are even
+FEW_SHAPES, MANY_SHAPES = 2, 6
 MORE_COST = 1.5  # of a run with more shapes, in plain runs, over the number of velocities
 SPARE = 2.0  # steps that a run of the same integrator may have more than expected
 MIN_STEPS = 1000  # that every run may have
@@ -192,13 +192,13 @@ def _candidates(plain: Result, options: dict[str, Any]) -> list[list[Shadow]]:
     """Per question the ways to answer it, the best first; the questions by what they tell."""
     tighter = _tighter(plain, options)
     return [
-        _more_shapes(plain, options, *FEW_SHAPES),
+        _more_shapes(plain, options, FEW_SHAPES),
         [tighter],
         [_neighbour(plain, options)],
         [_counterpart(plain, options, tighter)],
         [_other_formulation(plain, options)] if len(formulations_of(plain.model)) > 1 else [],
         _other_stick_speed(plain, options),
-        _more_shapes(plain, options, *MANY_SHAPES),
+        _more_shapes(plain, options, MANY_SHAPES),
     ]
 
 
@@ -297,12 +297,12 @@ def _other_stick_speed(plain: Result, options: dict[str, Any]) -> list[Shadow]:
     return [Shadow("stick speeds doubled", Cause.STICK, model, options, 1.0)] if model is not None else []
 
 
-def _more_shapes(plain: Result, options: dict[str, Any], times: int, more: int) -> list[Shadow]:
+def _more_shapes(plain: Result, options: dict[str, Any], more: int) -> list[Shadow]:
     """The beams with more shapes. Steps of an explicit method would follow the fastest of these: another takes over."""
-    model = with_more_shapes(plain.model, more, times)
+    model = with_more_shapes(plain.model, more)
     if model is None:
         return []
-    label = f"{more} more shapes per family" if times == 1 else f"{times} n + {more} shapes per family of n"
+    label = f"{more} more shapes per family"
     own, auto = plain_integrator(plain), find_method("integrator", "auto")
     is_fixed = options["step"] is not None
     may_change = not is_fixed and own.kind == "explicit"
