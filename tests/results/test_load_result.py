@@ -191,6 +191,10 @@ def test_files_of_a_newer_format_are_refused(saved):
         file.attrs["format_version"] = 2
     with pytest.raises(ModelError, match="it has format 2, and this version of pliant reads results up to format 1"):
         pliant.load_result(saved)
+    with h5netcdf.File(saved, "a") as file:
+        file.attrs["format_version"], file.attrs["pliant"] = 0, "7.3.1"
+    with pytest.raises(ModelError, match=r"it has format 0, .*; install pliant 7\.3\.1, which wrote it"):
+        pliant.load_result(saved)
 
 
 @pytest.mark.parametrize("change", ["q", "run/dense_terms", "status", "run"])
