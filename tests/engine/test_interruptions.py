@@ -3,16 +3,22 @@
 import os
 import signal
 import threading
+import weakref
 
 import pytest
 
 import pliant
 from pliant import Body, Joint, Model, Rod
-from pliant.engine.interruptions import remembered_interruptions
+from pliant.engine.interruptions import clean_interruptions, remembered_interruptions
+from pliant.simulation.run_processes import starting_children
 
 SWINGING = Model(
     "swing", [Body("rod", 1.0, shape=Rod(1.0))], [Joint("hinge", "revolute", "rod", q0=0.1)], gravity=(0, -9.81, 0)
 )
+
+
+class Thing:
+    """What can be referred to."""
 
 
 class Interrupting:
@@ -83,3 +89,51 @@ def test_a_handler_of_the_user_stays():
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     assert heard == [signal.SIGINT]
+
+
+def test_an_interruption_that_python_drops_comes_again_in_a_command(capsys):
+    """In a destructor and at the end of a weak reference, and nothing is printed."""
+
+    def drop_by_destructor():
+        Interrupting()
+
+    def drop_by_reference():
+        thing = Thing()
+        end = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+        del thing
+        assert end() is None
+
+    def drop_and_wait(drop):
+        drop()
+        threading.Event().wait(5.0)
+
+    for drop in (drop_by_destructor, drop_by_reference):
+        with clean_interruptions(), pytest.raises(KeyboardInterrupt):
+            drop_and_wait(drop)
+    assert capsys.readouterr().err == ""
+
+
+def test_sigterm_is_ctrl_c_for_a_command():
+    before = signal.getsignal(signal.SIGTERM)
+    with clean_interruptions(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+    with clean_interruptions(), remembered_interruptions() as ask:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            ask()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_an_interruption_while_processes_are_started_is_not_lost():
+    blocked = []
+
+    def interrupt():
+        with starting_children():
+            signal.raise_signal(signal.SIGINT)
+            blocked.extend(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert signal.SIGINT in blocked  # what is started there inherits it
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

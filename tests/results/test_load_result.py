@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import sys
 
 import h5netcdf
 import numpy as np
@@ -189,6 +191,10 @@ def test_files_of_a_newer_format_are_refused(saved):
         file.attrs["format_version"] = 2
     with pytest.raises(ModelError, match="it has format 2, and this version of pliant reads results up to format 1"):
         pliant.load_result(saved)
+    with h5netcdf.File(saved, "a") as file:
+        file.attrs["format_version"], file.attrs["pliant"] = 0, "7.3.1"
+    with pytest.raises(ModelError, match=r"it has format 0, .*; install pliant 7\.3\.1, which wrote it"):
+        pliant.load_result(saved)
 
 
 @pytest.mark.parametrize("change", ["q", "run/dense_terms", "status", "run"])
@@ -215,6 +221,46 @@ def test_no_flipped_byte_changes_a_result_in_silence(result, saved, at):
     except ModelError:
         return
     same(result, loaded)
+
+
+def test_hdf5_sees_no_byte_of_a_damaged_file(result, saved, monkeypatch):
+    """It may loop for ever over one; nor of a file without a seal, before another process has read that to its end."""
+    read = []
+    monkeypatch.setattr(
+        "pliant.io.checked_arrays.run_limited", lambda *given, **more: read.append("by another process")
+    )
+    opened = h5netcdf.File
+    monkeypatch.setattr(h5netcdf, "File", lambda *given, **more: (read.append("here"), opened(*given, **more))[1])
+    whole = saved.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        data = bytearray(whole)
+        for place in rng.integers(0, len(data) - 100, 33):  # the seal itself stays
+            data[place] ^= int(rng.integers(1, 256))
+        saved.write_bytes(data)
+        with pytest.raises(ModelError, match="the file is damaged"):
+            pliant.load_result(saved)
+    assert read == []
+    saved.write_bytes(whole)
+    pliant.load_result(saved)
+    assert read == ["here"]
+    saved.write_bytes(whole[:-1])
+    same(result, pliant.load_result(saved))
+    assert read == ["here", "by another process", "here"]
+
+
+def test_a_file_without_a_seal_over_which_hdf5_does_not_end_is_refused(saved, monkeypatch):
+    """As one of an earlier version that was damaged: what reads it may take so long, and no longer."""
+    monkeypatch.setattr("pliant.io.checked_arrays.TRIAL_SECONDS", 0)
+    monkeypatch.setattr("pliant.io.checked_arrays.TRIAL_RATE", 1e9)
+    monkeypatch.setattr("pliant.io.limited.SECONDS", 1)
+    monkeypatch.setattr("pliant.io.limited.python_process", lambda: ([sys.executable, "-c", ENDLESS], dict(os.environ)))
+    saved.write_bytes(saved.read_bytes()[:-1])
+    with pytest.raises(ModelError, match="no NetCDF file, or only a part of one"):
+        pliant.load_result(saved)
+
+
+ENDLESS = "import time; time.sleep(100)"
 
 
 # --- going on ---------------------------------------------------------------------------------------------------------
@@ -344,6 +390,81 @@ def test_where_a_run_cannot_go_on_it_says_why():
     refused("the file does not say how its run ended", start=loaded)
     wrong = dataclasses.replace(first, checkpoint=dataclasses.replace(first.checkpoint, y=np.zeros(1)))
     refused("start: its end is not one of this model; run the model anew", start=wrong)
+
+
+PHASE_OF_ARM = {"is_active": 2, "is_pushing": -1, "branch": 9, "impact_speed": np.nan, "sense": 3.0}
+NO_END = {
+    "t": [np.nan, np.inf, -1.0, "now", None],
+    "h": [-1e-3, np.nan, "x"],
+    "t_control": [-5.0, 0.0, np.nan, 1e9, "never"],
+    "integrator": [None, 3],
+    "counted": [(), (0, 0, 0), (-1, 0, 0, 0), (0, 0, 0, 2**62), None],
+    "choice": [{}, [], {"tried": 1}],
+    "was_switched": [None, 7],
+    "has_moved": ["no"],
+    "y": [np.full(6, np.nan), None, np.zeros(2), np.zeros((2, 3)), np.zeros(100, int)],
+    "side": [0, 2, -(2**40)],
+    "fired": [2, -3, 2**40],
+    "inputs": [np.nan, np.inf],
+    "control": [np.nan, np.inf],
+    "sampled": [None, (1,)],
+}
+
+
+def refused_end(model, result, words="start: its end is not one of this model", **fields):
+    wrong = dataclasses.replace(result, checkpoint=dataclasses.replace(result.checkpoint, **fields))
+    with pytest.raises(ModelError, match=words):
+        pliant.simulate(model, 0.05, start=wrong)
+
+
+@pytest.mark.parametrize("name", NO_END)
+def test_no_kernel_sees_a_field_of_a_checkpoint_that_no_run_ends_with(name):
+    """t_control before t ended in a segmentation fault: a control law was called that this model has not."""
+    for model in (whip(), arm()):
+        result = pliant.simulate(model, 0.095)
+        for value in NO_END[name]:
+            changed = value
+            if name in ("side", "fired", "inputs", "control"):
+                changed = getattr(result.checkpoint, name).copy()
+                if not len(changed):
+                    continue
+                changed[-1] = value
+            refused_end(model, result, **{name: changed})
+        for field, value in PHASE_OF_ARM.items() if name == "y" else ():
+            phase = result.checkpoint.phase.copy()
+            phase[field][-1] = value
+            refused_end(model, result, phase=phase)
+
+
+def test_queues_and_counts_of_controllers_are_those_of_the_time():
+    """One far behind would measure as often as it has missed; what lies beyond a queue is memory of others."""
+    model = arm()
+    result = pliant.simulate(model, 0.095)
+    for field, values in {"n_samples": (-1, 0, 1, 1000, 2**62), "first": (-1, 99), "n_waiting": (-1, 99)}.items():
+        for value in values:
+            rows = result.checkpoint.controllers.copy()
+            rows[field] = value
+            refused_end(model, result, controllers=rows)
+    python = arm(function=hold)
+    result = pliant.simulate(python, 0.095)
+    (state,) = result.checkpoint.sampled
+    for change in ({"count": 0}, {"count": 10**6}, {"count": "x"}):
+        refused_end(python, result, sampled=(dataclasses.replace(state, **change),))
+    for change in ({"waiting": ((np.nan, (1.0,)),)}, {"waiting": ((0.1, (1.0, 2.0)),)}, {"waiting": 3}, {"random": {}},
+                   {"measured": (1.0,)}):  # fmt: skip
+        words = "controller 'servo': what is kept of it is not as a run leaves it"
+        refused_end(python, result, words, sampled=(dataclasses.replace(state, **change),))
+
+
+def test_what_an_implicit_integrator_has_kept_cannot_lead_it_astray():
+    """Places among its unknowns are those of this run, whatever a file says."""
+    model = whip()
+    result = pliant.simulate(model, 0.05, integrator="radau")
+    newton = result.checkpoint.newton.copy()
+    newton.n_coordinates, newton.n_states, newton.first_rate, newton.rule = 10**9, -5, 10**9, 77
+    wrong = dataclasses.replace(result, checkpoint=dataclasses.replace(result.checkpoint, newton=newton))
+    good, found = (pliant.simulate(model, 0.05, integrator="radau", start=each) for each in (result, wrong))
+    np.testing.assert_array_equal(found.q, good.q)
 
 
 def test_outputs_name_and_functions_of_controllers_may_change_on_the_way():

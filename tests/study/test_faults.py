@@ -1,6 +1,7 @@
 """Real faults: a study that is killed, interrupted or out of disk goes on where it stopped, and in the end nothing
 tells it from one that nobody disturbed."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -181,3 +182,80 @@ def test_a_run_that_kills_its_process_is_a_failed_row_and_no_other_suffers(tmp_p
     assert "the process that ran it ended before it was done" in runs.notes[2]
     good = Study(deadly, {"length": [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12]}, ["max(hinge)"]).run()
     assert np.delete(runs.column("max(hinge)"), 2).tolist() == good.column("max(hinge)").tolist()
+
+
+SWEEP = ["sweep", "two-link-arm", "--set", "duration=0.05", "--vary", "force=0:1", "--figures", "max(psi2)",
+         "--sample", "100000", "--on", "processes", "--workers", "2", "--out", "study"]  # fmt: skip
+
+
+def in_processes(tmp_path):
+    """A sweep whose two workers have written rows, and all processes of it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pliant", *SWEEP],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # the first file is the row that the parent runs itself
+    while process.poll() is None and len(list((tmp_path / "study").glob("rows-*"))) < 2:
+        time.sleep(0.02)
+    return process
+
+
+def test_workers_end_with_their_parent_however_it_ends(tmp_path):
+    """They hold its standard output: that ends only when the last of them, and the resource tracker, have gone."""
+    process = in_processes(tmp_path)
+    process.kill()
+    try:
+        process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert 0 < n_stored(tmp_path / "study") < 100000
+
+
+def test_sigterm_acts_as_ctrl_c(tmp_path):
+    process = in_processes(tmp_path)
+    process.terminate()
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 1
+    assert "rows are left: pliant sweep --resume --out study" in said
+    assert "Traceback" not in said
+
+
+BEGIN = "import sys, pliant.__main__ as command; print('up', flush=True); sys.argv[0] = 'pliant'; command.main()"
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.05, 0.2, 0.5, 1.0])
+def test_ctrl_c_at_the_beginning_is_a_clean_end(seconds, tmp_path):
+    """While modules are loaded, the model is made, processes are started: nobody prints a traceback, nobody stays."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", BEGIN, *SWEEP],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # shells ignore it for what they start in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode in (1, 130), said
+    assert "Traceback" not in said
+    assert "ignored" not in said

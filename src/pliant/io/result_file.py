@@ -233,14 +233,12 @@ def _check_format(path: Path, file: Any) -> None:
             "give a result.nc of a run, or open it with xarray"
         )
     version, writer = int(attrs["format_version"]), attrs.get("pliant")
-    by = f", written by pliant {quoted(str(writer))[1:-1]}" if writer is not None else ""
-    if version > VERSION:
+    if not 1 <= version <= VERSION:
+        it = f"pliant {quoted(str(writer))[1:-1]}, which wrote it" if writer is not None else "a newer one"
         raise ModelError(
-            f"{path.name}: it has format {version}{by}, and this version of pliant reads results up to format "
-            f"{VERSION}; install a newer one"
+            f"{path.name}: it has format {version}, and this version of pliant reads results up to format {VERSION}; "
+            f"install {it}"
         )
-    if version < 1:
-        raise ModelError(f"{path.name}: it has format {version}{by}, which there never was; make it anew")
 
 
 def _damaged(path: Path) -> ModelError:

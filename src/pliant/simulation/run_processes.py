@@ -42,7 +42,8 @@ def share_out_to_processes(batch: RunBatch, workers: int, progress: Callable[[in
     parts = [range(first, min(first + size, n)) for first in range(0, n, size)]
     given = [pickled(batch.models_of(part)) for part in parts]
     context = get_context("spawn")
-    stop = context.Event()
+    with starting_children():
+        stop = context.Event()
     pool = ProcessPoolExecutor(min(workers, len(parts)), context, _begin, (stop,))
     jobs: dict[Future[Any], range] = {}
 
@@ -106,23 +107,31 @@ def starting_children() -> Iterator[None]:
     inherit that it is blocked. One that comes meanwhile is not lost: it is raised at the end.
 
     Nor do they import anything from the working folder, where files of others may lie."""
+    safe = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        with _deferred_interruption():
+            yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if safe is not None:
+            os.environ["PYTHONSAFEPATH"] = safe
+
+
+@contextmanager
+def _deferred_interruption() -> Iterator[None]:
+    """Block Ctrl-C for processes that are started here; one that comes is raised at the end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    safe = os.environ.get("PYTHONSAFEPATH")
     if hasattr(signal, "pthread_sigmask"):
         resource_tracker.ensure_running()  # now: it would let Ctrl-C in when it starts
     _mask(True)
-    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
-        if safe is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = safe
         _mask(False)
         signal.signal(signal.SIGINT, before)
         if came:

@@ -68,6 +68,7 @@ class Tables:
         return (
             isinstance(found, Snapshot)
             and isinstance(found.tables, bytes)
+            and isinstance(found.checksum, int)
             and self._sum(found.tables) == found.checksum
             and isinstance(found.integrators, tuple)
             and len(found.integrators) > 0

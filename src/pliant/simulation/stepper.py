@@ -306,12 +306,13 @@ class Stepper:
         """Be where that was saved, by this stepper or another one made of the same; steps go on to the last bit."""
         if not isinstance(saved, SavedState):
             raise ModelError(f"saved: {quoted(saved)} found; give what save() of a stepper returned")
-        if saved.made_of is not self._made_of and saved.made_of != self._made_of:
+        is_same = saved.made_of is self._made_of
+        if not is_same and not (isinstance(saved.made_of, tuple) and saved.made_of == self._made_of):
             raise ModelError(
                 "saved: it is of a stepper with another model, other joints or other options; restore it there, or "
                 "begin there anew: reset(saved.q, saved.v)"
             )
-        if not (_is_clock(saved.clock) and isinstance(saved.reason, str) and saved.status in STATUSES):
+        if not (_is_clock(saved.clock) and isinstance(saved.reason, str) and _is_status(saved.status)):
             raise ModelError(DAMAGED)
         with self._lock:
             self._check_idle()
@@ -342,6 +343,10 @@ class Stepper:
     def __repr__(self) -> str:
         why = f" {self._reason}" if self._reason else ""
         return f"<Stepper of {self.model.name!r}: {self._status} at t = {self.t:.9g} s{why}>"
+
+
+def _is_status(status: Any) -> bool:
+    return isinstance(status, str) and status in STATUSES
 
 
 def _is_clock(clock: Any) -> bool:

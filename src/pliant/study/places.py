@@ -76,7 +76,9 @@ class Processes:
 
     def __init__(self, task: Task, workers: int) -> None:
         self.workers, self._context = workers, get_context("spawn")
-        self._stop, self._packed = self._context.Event(), packed(task, "processes")
+        self._packed = packed(task, "processes")
+        with starting_children():
+            self._stop = self._context.Event()
         self._pool = self._new_pool()
 
     def _new_pool(self) -> ProcessPoolExecutor:
