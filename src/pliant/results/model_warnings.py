@@ -26,11 +26,22 @@ DENSITY_RANGE = (1.0, 3e4)  # [kg/m^3]: from gas to beyond osmium
 UNITS = (("GPa", 1e9, 1e3), ("MPa", 1e6, 1e7))  # in which moduli are often given: size [Pa], and their largest number
 SMALL_SAG = 1e-4  # of a beam's length: what gravity would bend it by less is left out on purpose
 SMALL_SHARE = 1e-3  # of gravity: less is the rounding of an attitude
+KEPT = "_warnings"  # in the model's dictionary
 W_FIRST = (1.0, 0.0, 0.0, 0.0)  # no rotation, where w stands first
 
 
-def model_warnings(model: Model) -> Iterator[str]:
-    """Yield what a user should know about a model before believing what is computed of it."""
+def model_warnings(model: Model) -> tuple[str, ...]:
+    """What a user should know about a model before believing what is computed of it.
+
+    Kept with the model, as its links are: many runs of one model ask."""
+    known = model.__dict__
+    if KEPT not in known:
+        known[KEPT] = tuple(_found(model))
+    found: tuple[str, ...] = known[KEPT]
+    return found
+
+
+def _found(model: Model) -> Iterator[str]:
     yield from _forgotten_joint(model)
     yield from _idle_drives(model)
     yield from _quaternions(model)
@@ -40,7 +51,7 @@ def model_warnings(model: Model) -> Iterator[str]:
 
 def warn_about_model(model: Model) -> None:
     """Emit these as one warning that points at the caller's caller."""
-    words = [*model_warnings(model)]
+    words = model_warnings(model)
     if words:
         warnings.warn("\n".join(words), AccuracyWarning, stacklevel=3)
 
