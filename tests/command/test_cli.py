@@ -1,6 +1,7 @@
 """The command as a user runs it: files, figures, exit codes, kind messages, nothing half-written."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -287,3 +288,22 @@ def test_a_compiling_process_that_is_not_needed_ends_at_once():
     worker = Worker()
     worker.stop()
     assert worker._process.returncode not in (None, 0)
+
+
+def test_the_lifter_has_modes_that_move(tmp_path):
+    done = pliant_command("modes", str(EXAMPLES / "lifter.toml"), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "modes.json").read_text())["modes"]
+    assert sum(row["frequency"] > 1.0 for row in rows) >= 4
+    assert "mode 3, " in (tmp_path / "modes.html").read_text()
+
+
+def test_the_example_of_modes_help_shows_vibrations_and_pictures(tmp_path):
+    text = pliant_command("modes", "--help").stdout
+    (words,) = re.findall(r"^\s*pliant (modes [\w-]+)\s*$", text, re.MULTILINE)
+    done = pliant_command(*words.split(), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "modes.json").read_text())["modes"]
+    assert all(row["frequency"] > 0.0 for row in rows)
+    assert len(rows) > 2
+    assert "mode 1, " in (tmp_path / "modes.html").read_text(), "a film of every mode"

@@ -1,5 +1,7 @@
 """Learning environments: Gymnasium's own check, the same bits for the same seed, and the motion of simulate."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -302,3 +304,78 @@ def test_without_gymnasium_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(ModelError, match=r'pliant.gym needs gymnasium; install it with: pip install "pliant\[gym\]"'):
         importlib.import_module("pliant.gym")
+
+
+def running(name="slew-v0"):
+    environment = gym.make(name)
+    environment.reset(seed=0)
+    return environment
+
+
+def many_running():
+    environment = gym.make_vec("slew-v0", 2)
+    environment.reset(seed=0)
+    return environment
+
+
+WRONG_STEPS = [None, "left", {}, [[0.0]], [0.0, 0.0], 0.5, [np.nan], [np.inf], ["0.5"], [1j], [None], object()]
+WRONG_SEEDS = ["one", 1.5, -1, True, [], {}, np.nan, object()]
+
+
+@pytest.mark.parametrize("value", WRONG_STEPS, ids=repr)
+def test_a_wrong_action_is_one_kind_of_error_and_leaves_the_episode_as_it_is(value):
+    environment, many = running(), many_running()
+    before = environment.stepper.t
+    with pytest.raises(ModelError, match=r"^action: "):
+        environment.step(value)
+    with pytest.raises(ModelError, match=r"^action: "):
+        many.step(value)
+    assert environment.stepper.t == before
+    environment.step([0.1])
+    many.step(np.full((2, 1), 0.1))
+
+
+@pytest.mark.parametrize("value", WRONG_SEEDS, ids=repr)
+def test_a_wrong_seed_is_one_kind_of_error(value):
+    with pytest.raises(ModelError, match=r"^seed: "):
+        running().reset(seed=value)
+    with pytest.raises(ModelError, match=r"^seed: "):
+        many_running().reset(seed=value)
+    with pytest.raises(ModelError, match=r"^seed: "):
+        many_running().reset(seed=[0, value])
+
+
+def test_options_that_reset_does_not_take_are_refused():
+    for environment in (running(), many_running()):
+        environment.reset(options={})
+        with pytest.raises(ModelError, match=r"^options: \{'reset_mask': \[True\]\} found, and reset takes none"):
+            environment.reset(options={"reset_mask": [True]})
+
+
+@every
+@pytest.mark.parametrize("how", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy], ids=["pickle", "copy"])
+def test_an_environment_goes_on_from_where_it_was_pickled_to_the_last_bit(name, how):
+    environment = running(name)
+    rng = np.random.default_rng(1)
+    actions = rng.uniform(-1, 1, (12, *environment.action_space.shape)).astype(np.float32)
+    for action in actions[:5]:
+        environment.step(action)
+    other = how(environment)
+    for action in actions[5:]:
+        one, two = environment.step(action), other.step(action)
+        np.testing.assert_array_equal(one[0], two[0])
+        assert one[1:4] == two[1:4]
+    np.testing.assert_array_equal(environment.reset()[0], other.reset()[0])
+
+
+@every
+def test_many_environments_go_on_from_where_they_were_pickled(name):
+    many = gym.make_vec(name, 3)
+    many.reset(seed=2)
+    actions = np.random.default_rng(1).uniform(-1, 1, (8, *many.action_space.shape)).astype(np.float32)
+    for action in actions[:4]:
+        many.step(action)
+    other = pickle.loads(pickle.dumps(many))
+    for action in actions[4:]:
+        for one, two in zip(many.step(action)[:4], other.step(action)[:4], strict=True):
+            np.testing.assert_array_equal(one, two)

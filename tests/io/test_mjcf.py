@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pliant.engine.prepared import Prepared
 from pliant.errors import ModelError
 from pliant.model.model import Model
 from pliant.model.rotations import quaternion_matrix
+from pliant.results.model_warnings import model_warnings
 from random_models import largest, random_state
 
 mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'pliant[mjcf]')")
@@ -228,3 +230,68 @@ def test_warnings_of_mujoco_leave_no_log_file_behind(tmp_path: Path, monkeypatch
         )
     )
     assert [path.name for path in tmp_path.iterdir()] == ["r.xml"]
+
+
+def test_an_included_file_may_lie_in_another_folder_and_name_others(tmp_path: Path) -> None:
+    """Every order of files and folders; as MuJoCo, from the folder of the main file."""
+    (tmp_path / "parts" / "more").mkdir(parents=True)
+    geom = '<geom size="0.1" mass="1"/>'
+    hinge = '<body name="{0}" pos="1 0 0"><joint name="{0}_joint" axis="0 1 0"/>' + geom + "{1}</body>"
+    names = ["parts/arm.xml", "parts/more/hand.xml", "parts/more/finger.xml"]
+    for k, name in enumerate(names):
+        inner = f'<include file="{names[k + 1]}"/>' if k + 1 < len(names) else ""
+        (tmp_path / name).write_text(f"<mujoco>{hinge.format(f'body{k}', inner)}</mujoco>")
+    path = tmp_path / "main.xml"
+    path.write_text(f'<mujoco><worldbody><include file="{names[0]}"/></worldbody></mujoco>')
+    assert pliant.load(path).velocities == ("body0_joint", "body1_joint", "body2_joint")
+
+
+LEGS = """<body name="torso" pos="0 0 1"><freejoint/><geom name="trunk" size="0.1" mass="1"/>
+  <body name="leg" pos="0 0 -0.3"><joint name="hip" axis="0 1 0"/><geom name="shin" size="0.05" mass="1"/>
+    <body name="foot" pos="0 0 -0.3"><joint name="ankle" axis="0 1 0"/><geom size="0.05" mass="0.2" {0}/></body>
+  </body></body>"""
+
+
+def heard(path: Path) -> list[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        pliant.load(path)
+    return [str(one.message) for one in found]
+
+
+def test_contacts_and_actuators_that_are_left_out_are_named(tmp_path: Path) -> None:
+    floor = '<geom name="floor" type="plane" size="1 1 1"/>'
+    motors = '<actuator><motor name="drive" joint="hip"/><motor joint="ankle"/></actuator>'
+    contacts, actuators = heard(written(tmp_path, floor + LEGS.format(""), motors))
+    assert contacts.startswith(
+        "r.xml: contacts of its geoms are left out (floor, trunk, shin, foot); a model touches by"
+    )
+    assert actuators.startswith("r.xml: its actuators are left out (drive, actuator1); give joints motors or control")
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "names"),
+    [
+        (PLAIN, "", None),  # one body and no floor
+        (LEGS.format(""), "", "trunk, foot"),  # neighbours do not touch
+        (LEGS.format('contype="0" conaffinity="0"'), "", None),  # it is only seen
+        (LEGS.format(""), '<contact><exclude body1="torso" body2="foot"/></contact>', None),
+        (LEGS.format(""), '<option><flag contact="disable"/></option>', None),
+        (
+            LEGS.format('contype="0" conaffinity="0" name="sole"'),
+            '<contact><pair geom1="trunk" geom2="sole"/></contact>',
+            "trunk, sole",
+        ),
+    ],
+)
+def test_only_geoms_that_would_touch_are_named(body: str, more: str, names: str | None, tmp_path: Path) -> None:
+    found = heard(written(tmp_path, body, more))
+    assert [f"({names})" in words for words in found] == ([] if names is None else [True])
+
+
+def test_a_free_body_that_starts_upside_down_is_not_asked_about(tmp_path: Path) -> None:
+    """MuJoCo's quaternion (0, 1, 0, 0) is half a revolution about x, and no mistake."""
+    path = written(tmp_path, '<body name="top" quat="0 1 0 0"><freejoint/><geom size="0.1" mass="1"/></body>')
+    model = pliant.load(path)
+    assert model.q0[3:] == pytest.approx([1.0, 0.0, 0.0, 0.0])
+    assert [*model_warnings(model)] == []

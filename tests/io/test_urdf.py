@@ -219,7 +219,12 @@ MISTAKES = {
     "another root": ("<html/>", "its root is <html>; a URDF file has <robot"),
     "macros": (
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="x"/></robot>',
-        "xacro macros.*expand them first",
+        "xacro macros.*expand them first: xacro robot.urdf.xacro > robot.urdf",
+    ),
+    "macros without a namespace": ("<robot><xacro:include filename='x'/></robot>", "xacro macros.*expand them first"),
+    "a value of a macro": (
+        "<robot name='r'><link name='${prefix}a'/></robot>",
+        r"xacro macros \(name=.*prefix.*expand them first",
     ),
     "no links": ("<robot/>", "no links"),
     "a link without name": ("<robot><link/></robot>", "link number 1 has no name"),

@@ -18,8 +18,10 @@ from pliant import (
     Body,
     ComputedTorque,
     Controller,
+    Frame,
     Joint,
     LinearController,
+    Load,
     Material,
     Model,
     ModelError,
@@ -338,3 +340,32 @@ def test_a_whole_state_is_fed_back():
     model = blade(Controller("servo", 0.005, ["hinge"], law=StateFeedback(K)))
     sampled = pliant.linearise(model, inputs=["hinge"]).sampled(0.005)
     assert np.allclose(pliant.linearise(model, controllers=True).A, sampled.A - sampled.B @ K, rtol=0, atol=1e-9)
+
+
+def bending_arm(kp, kd, period, delay=0.0):
+    blade = Beam("blade", 1.0, Material(7e10, 2700.0), Rectangle(0.005, 0.03), bending_y=2, damping=0.005)
+    servo = Controller("servo", period, ("hub",), law=PD(kp, kd, reference=0.3), delay=delay)
+    return Model("arm", [blade], [Joint("hub", "revolute", "blade")], gravity=(0, 0, 0), controllers=[servo])
+
+
+@pytest.mark.parametrize(("kp", "kd", "period", "delay"), [(40, 2, 0.005, 0), (40, 2, 0.02, 0), (400, 20, 0.01, 0.004)])
+def test_a_run_that_an_unstable_loop_has_bent_too_far_names_its_pole(kp, kd, period, delay):
+    model = bending_arm(float(kp), float(kd), period, delay)
+    values = pliant.modes(model).eigenvalues
+    pole = values[np.argmax(values.real)]
+    result = pliant.simulate(model, 2.0)
+    assert result.status == "failed"
+    assert "the sampled loop is unstable (controllers servo)" in result.reason
+    assert f"grows by {pole.real:.4g} 1/s" in result.reason
+    assert "pliant.modes(model)" in result.reason
+    assert "stiffer section" not in result.reason
+
+
+def test_bending_too_far_under_a_stable_loop_is_not_blamed_on_it():
+    """The pull of a load, with gains that no sample makes unstable."""
+    model = bending_arm(0.05, 0.001, 0.001)
+    assert pliant.modes(model).is_stable
+    pulled = replace(model, loads=[Load(Frame("blade", (1.0, 0, 0)), y=500.0)])
+    with pytest.warns(pliant.AccuracyWarning):
+        result = pliant.simulate(pulled, 2.0)
+    assert "has grown beyond twice its length" in result.reason

@@ -28,6 +28,7 @@ from pliant import (
     Transmission,
 )
 from pliant.beams.families import bending_modes
+from pliant.cases.case import all_cases
 from random_models import random_model
 
 UNIT = Material(young=1.0, density=1.0)
@@ -687,3 +688,92 @@ def test_the_command_ends_with_2_where_it_cannot(words, said):
     done = pliant_command(*words)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+# --- models without beams that bend, couples, motions that nothing holds ------------------------------------------
+
+
+def shaft(count, torque, axes="world", place="bar{}"):
+    """Bars on a shaft with springs of 20 N m/rad between them, and a couple along it on the last."""
+    bars = [Body(f"bar{k}", mass=1.0, inertia=(5.0, 5.0, 5.0)) for k in range(1, count + 1)]
+    hinges = [
+        Joint(f"hinge{k}", "revolute", f"bar{k}", parent=f"bar{k - 1}" if k > 1 else "world", axis="x", stiffness=20.0)
+        for k in range(1, count + 1)
+    ]
+    load = Load(place.format(count), x=torque, kind="couple", axes=axes)
+    return Model("shaft", gravity=(0, 0, 0), bodies=bars, joints=hinges, loads=[load])
+
+
+def test_a_page_of_a_model_without_beams_has_its_table_and_films(tmp_path):
+    found = pliant.transfer(shaft(2, 0.0))
+    found.report(tmp_path / "page.html", response=found.bode())
+    page = (tmp_path / "page.html").read_text()
+    assert "Natural frequencies" in page
+    assert "Shapes of the joints" in page
+    assert "Shapes of the beams" not in page
+
+
+@pytest.mark.parametrize("axes", ["world", "body"])
+@pytest.mark.parametrize("torque", [0.0, 3.0])
+def test_a_couple_along_the_axis_of_all_hinges_moves_rest_and_no_frequency(axes, torque):
+    """Its potential is linear in the angles: 2 sqrt(k/I) sin((2j - 1) pi / (4n + 2)) with it and without."""
+    n = 5
+    found = pliant.transfer(shaft(n, torque, axes))
+    exact = 2.0 * np.sqrt(20.0 / 5.0) * np.sin((2 * np.arange(1, n + 1) - 1) * np.pi / (4 * n + 2))
+    assert found.frequencies == pytest.approx(exact, rel=1e-12)  # Rayleigh's quotient: rounding
+    assert found.q == pytest.approx(np.full(n, torque / 20.0), abs=1e-9)  # equilibrium's own tolerance
+
+
+def test_pendulums_held_aside_by_couples_agree_with_the_linear_model():
+    """Of two links, a couple on each, in axes of the world and of the link."""
+    links = [Body("upper", 1.0, shape=Rod(1.0)), Body("lower", 0.5, shape=Rod(0.7))]
+    hinges = [
+        Joint("shoulder", "revolute", "upper", axis="z", q0=-1.2),
+        Joint("elbow", "revolute", "lower", Frame("upper", (1.0, 0, 0)), q0=0.5),
+    ]
+    couples = [Load("upper", z=-1.0, kind="couple"), Load("lower", z=1.0, kind="couple", axes="body")]
+    model = Model("pendulum", links, hinges, gravity=(0, -9.81, 0), loads=couples)
+    # differences of the linear model lose about half the digits
+    assert pliant.transfer(model).frequencies == pytest.approx(pliant.modes(model).frequencies, rel=1e-7)
+
+
+def test_a_couple_at_the_tip_of_a_beam_that_bends_about_it_is_taken():
+    model = beam_model()
+    with_couple = replace(model, loads=[Load("tip", z=0.1, kind="couple")])
+    assert pliant.transfer(with_couple).frequencies == pytest.approx(pliant.transfer(model).frequencies, rel=1e-12)
+
+
+def geared_arm():
+    """Three flexible joints, stiff and with small armatures, on a plane without gravity: three motions held by
+    nothing, whose springs cancel to rounding."""
+    names = ["one", "two", "three"]
+    bodies = [Body(name, 40.0, shape=Rod(2.0)) for name in names]
+    drive = Transmission(stiffness=2e6)
+    places = ["world", *(Frame(name, (2.0, 0, 0)) for name in names[:-1])]
+    hinges = [
+        Joint(f"joint_{name}", "revolute", name, place, armature=1e-3, gear=100.0, transmission=drive)
+        for name, place in zip(names, places, strict=True)
+    ]
+    return Model("geared", gravity=(0, 0, 0), bodies=bodies, joints=hinges)
+
+
+def test_motions_that_nothing_holds_are_zero_however_many_modes_are_asked_for():
+    model = geared_arm()
+    whole = pliant.transfer(model)
+    assert list(whole.frequencies > 0.0) == [False] * 3 + [True] * 3
+    for count in range(1, 7):
+        found = pliant.transfer(model, count=count)
+        np.testing.assert_array_equal(found.frequencies > 0.0, whole.frequencies[:count] > 0.0)
+        assert found.frequencies == pytest.approx(whole.frequencies[:count], rel=1e-12)
+        assert found.counts[0] == 3
+        assert np.all(np.isfinite(found.bode().values))
+    assert len(pliant.transfer(model, below=0.5 * whole.frequencies[3]).frequencies) == 3
+
+
+def test_the_canadarm_without_gravity_has_five_motions_that_nothing_holds():
+    case = all_cases()["canadarm"]
+    model = replace(case.build(case.resolve({})), gravity=(0, 0, 0))
+    for count in (2, 5, 6):
+        found = pliant.transfer(model, count=count)
+        assert np.count_nonzero(found.frequencies == 0.0) == min(count, 5)
+        found.bode()

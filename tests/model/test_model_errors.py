@@ -1,6 +1,9 @@
 """Every check of a model, made to fire: the message says where, what was found and what to do."""
 
+import copy
+import dataclasses
 import math
+import pickle
 import subprocess
 import sys
 
@@ -12,10 +15,11 @@ from pliant.model.attitudes import AxisAngle, RollPitchYaw
 from pliant.model.bodies import Body, Frame, Rod, Sphere, Surface, Tube
 from pliant.model.contacts import Plane
 from pliant.model.flexible import Beam, Circle, Material
+from pliant.model.friction_laws import Coulomb
 from pliant.model.joints import JOINT_KINDS, PLAIN_KINDS, Joint, Limit
 from pliant.model.mobility import joint_start
 from pliant.model.model import Base, Controller, Crossing, Load, Model, Output
-from pliant.model.signals import Constant, Cycloid, Ramp, Sine, Step, Table
+from pliant.model.signals import Chirp, Constant, Cycloid, Linear, Ramp, Sine, SpeedChange, Step, Table
 
 
 def rod(name="link", **fields):
@@ -53,6 +57,21 @@ OBJECTS = [
     ("too many values", lambda: Rod(1, 2, "x", "rod", 5), ["5 values given", "at most 4", "length, radius"]),
     ("given twice", lambda: Rod(1.0, length=2.0), ["'length' is given twice"]),
     ("wrong word", lambda: Rod(1.0, axis="w"), ["axis", '"w" is not known', "x, y, z"]),
+    (
+        "function as a motor",
+        lambda: hinge(motor=lambda t: 1.0),
+        ["joint 'elbow': motor: found a Python function", "pliant.sampled(function", "pliant.Controller"],
+    ),
+    ("function as a motion", lambda: hinge(motion=lambda t: t), ["motion: found a Python function", "pliant.sampled"]),
+    ("function as a load", lambda: Load("link", x=abs), ["x: found a Python function", "pliant.sampled"]),
+    ("torque as text", lambda: hinge(motor="5 Nm"), ['motor: "5 Nm" is no signal', "in SI units: 5"]),
+    ("rate as text", lambda: Linear("90 deg/s"), ["linear: rate", "in SI units: 1.5708"]),
+    ("text in a table", lambda: Table((0, 1), ("0 deg", "9 m")), ["table: values", 'unit "m"', '"deg" or "rad"']),
+    (
+        "position as start",
+        lambda: hinge(kind="floating", q0=(1, 2, 3)),
+        ["q0 has 3 values", "7 coordinates (x, y, z, qx", "Pose(position=..", "{ position = [x, y, z] }"],
+    ),
     ("unit of an angle", lambda: AxisAngle((1, 0, 0), "3 grad"), ['unit "grad"', '"deg" or "rad"']),
     ("angle that is no number", lambda: AxisAngle((1, 0, 0), "right"), ['"right" is not a number', "30 deg"]),
     ("too large", lambda: Body("link", mass=1e36), ["mass: found 1e+36", "1e+35 or less"]),
@@ -372,3 +391,57 @@ def test_former_names_work_with_a_warning():
         assert Base("floating", **{"spin": (0, 0, 1)}).angular_velocity == (0.0, 0.0, 1.0)
     with pytest.warns(DeprecationWarning, match="'angular_velocity' now"):
         assert Output("w", "hull", "spin").quantity == "angular_velocity"
+
+
+RIGHT = math.pi / 2
+ANGLES = [
+    (lambda a: hinge(motion=a), lambda found: found.motion.value),
+    (lambda a: hinge(kind="planar", motion=("free", "free", a)), lambda found: found.motion[2].value),
+    (Constant, lambda found: found.value),
+    (lambda a: Linear(1.0, a), lambda found: found.offset),
+    (lambda a: Step(1.0, a), lambda found: found.after),
+    (lambda a: Ramp(0, 1, before=a), lambda found: found.before),
+    (lambda a: Cycloid(0, 1, after=a), lambda found: found.after),
+    (lambda a: SpeedChange(0, 1, offset=a), lambda found: found.offset),
+    (Sine, lambda found: found.amplitude),
+    (lambda a: Sine(offset=a), lambda found: found.offset),
+    (lambda a: Chirp(1.0, 2.0, amplitude=a), lambda found: found.amplitude),
+    (lambda a: Table((0, 1), (0.0, a)), lambda found: found.values[1]),
+]
+
+
+@pytest.mark.parametrize(("make", "read"), ANGLES)
+def test_signals_take_angles_in_degrees_as_other_fields_do(make, read):
+    assert read(make("90 deg")) == pytest.approx(RIGHT, rel=1e-15)
+    assert read(make(RIGHT)) == RIGHT
+
+
+def test_an_unknown_attribute_of_a_model_is_answered_with_those_there_are():
+    with pytest.raises(
+        ModelError, match=r"^Model 'arm': no attribute 'bodys'; did you mean 'bodies'\? there are name, "
+    ) as caught:
+        arm().bodys  # noqa: B018
+    assert isinstance(caught.value, AttributeError)
+    for item, name, words in (
+        (hinge(), "dampin", "Joint 'elbow': no attribute 'dampin'; did you mean 'damping'"),
+        (Sine(), "frequency", "Sine: no attribute 'frequency'; there are amplitude, omega"),
+        (Coulomb(0.3), "mu", "Coulomb: no attribute 'mu'"),
+    ):
+        with pytest.raises(AttributeError) as other:
+            getattr(item, name)
+        assert str(other.value).startswith(words)
+        assert not hasattr(item, name)
+
+
+def test_a_field_that_is_assigned_is_answered_with_the_way_to_another_model():
+    model = arm()
+    with pytest.raises(ModelError, match=r"Model 'arm': gravity cannot be changed.*dataclasses.replace\(.., gravity="):
+        model.gravity = (0, 0, 0)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=r"no field 'gravty'; did you mean 'gravity'\?"):
+        model.gravty = (0, 0, 0)
+    assert model == arm()
+
+
+def test_models_are_copied_pickled_and_replaced_as_before():
+    model = arm(frames=(Frame("link", (1, 0, 0), name="tip"),))
+    assert pickle.loads(pickle.dumps(model)) == copy.deepcopy(model) == dataclasses.replace(model) == model

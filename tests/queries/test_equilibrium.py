@@ -1,11 +1,27 @@
 """Rest states: closed forms of cantilevers, minima of potential energy found by scipy, hanging chains, free fall."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import root
 
 import pliant
-from pliant import Body, Constant, Frame, Joint, Limit, Load, Model, ModelError, Rod, SimulationError, Sphere, Step
+from pliant import (
+    Body,
+    Constant,
+    Coulomb,
+    Frame,
+    Joint,
+    Limit,
+    Load,
+    Model,
+    ModelError,
+    Rod,
+    SimulationError,
+    Sphere,
+    Step,
+)
 from pliant.model.flexible import Beam, Bending, BoxTube, Material, Rectangle
 from pliant.queries import equilibrium as equilibrium_module
 
@@ -192,3 +208,21 @@ def test_a_chain_that_nothing_holds_is_said_to_fall_at_once(monkeypatch):
     with pytest.raises(SimulationError, match=r"nothing holds 'base\..*-9\.81"):
         pliant.equilibrium(chain_of_rods(12, "floating"))
     assert len(steps) < 5
+
+
+@pytest.mark.parametrize("bound", [0.5, 2.0, 10.0])
+def test_rest_is_found_where_friction_can_hold_a_part_of_the_load(bound):
+    """Friction at rest balances what is left up to its bound, which puts kinks into the forces. What is found needs
+    less than the bound: it is at rest."""
+    model = Model(
+        "arm", [Body("upper", 6.0, shape=Rod(0.8)), Body("lower", 1.5, shape=Rod(0.6))],
+        [
+            Joint("shoulder", "revolute", "upper", axis=(0, -1, 0), stiffness=300.0, friction=Coulomb(1.0, load=bound)),
+            Joint("elbow", "revolute", "lower", Frame("upper", (0.8, 0, 0)), axis=(0, -1, 0), q0=-1.0, stiffness=40.0),
+        ],
+    )  # fmt: skip
+    q = pliant.equilibrium(model)
+    smooth = replace(model, joints=[replace(joint, friction=None) for joint in model.joints])
+    left = pliant.inverse_dynamics(smooth, q, still(smooth), still(smooth))
+    assert abs(left[0]) <= bound
+    assert abs(left[1]) < 1e-6

@@ -130,3 +130,19 @@ def test_two_files_of_one_name_keep_their_folders_apart(tmp_path):
     assert [line.removeprefix("written: ").partition("report.html")[0] for line in written] == places
     summary = json.loads((tmp_path / "pliant-out" / "arm-2" / "summary.json").read_text())
     assert summary["source"] == str((tmp_path / "two" / "arm.toml").resolve())
+
+
+def test_an_unknown_output_or_energy_is_answered_as_an_unknown_column_is():
+    result = pliant.simulate(arm(), 0.1)
+    for values, name, words in (
+        (result.outputs, "Tip", r"no 'Tip'; did you mean 'tip'\? there are tip"),
+        (result.energy, "kinetc", r"no 'kinetc'; did you mean 'kinetic'\? there are kinetic, gravity"),
+        (result.audit, "energy", r"no 'energy'.* there are energy_residual"),
+        (result.resampled([0.05]).outputs, "x", r"no 'x'; there are tip"),
+    ):
+        with pytest.raises(ModelError, match=words) as caught:
+            values[name]
+        assert isinstance(caught.value, KeyError)
+        assert name not in values
+        assert values.get(name) is None
+    assert dict(result.outputs).keys() == {"tip", "hinge"}

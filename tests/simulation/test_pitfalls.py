@@ -13,14 +13,18 @@ from paths import EXAMPLES
 from pliant import (
     PD,
     AccuracyWarning,
+    AxisAngle,
+    Base,
     Beam,
     Bending,
     Body,
     Box,
+    Circle,
     Contact,
     Controller,
     Cycloid,
     Frame,
+    GivenSection,
     Joint,
     Limit,
     Linear,
@@ -30,14 +34,17 @@ from pliant import (
     ModelError,
     NormalLaw,
     Plane,
+    Pose,
     Rectangle,
     Rod,
     Sine,
     Sphere,
+    Transmission,
 )
 from pliant.cases.case import all_cases
 from pliant.command.templates import KINDS, write_template
 from pliant.model.contact_points import contact_points
+from pliant.results.model_warnings import model_warnings
 
 DOWN = (0, -9.81, 0)
 
@@ -203,6 +210,174 @@ def spatial_box():
     return Model("box", [Body("box", 1.0, shape=Box((1, 2, 3)))], base="floating", contacts=[floor])
 
 
+# --- what a model shows by itself -------------------------------------------------------------------------------------
+
+
+def told(model):
+    return [*model_warnings(model)]
+
+
+def chain(*joints, **fields):
+    """Three bodies, those without one of these joints carried by nothing."""
+    places = {"a": "world", "b": Frame("a", (1, 0, 0)), "c": Frame("b", (1, 0, 0))}
+    bodies = [Body(name, 1.0, shape=Rod(1.0)) for name in places]
+    hinges = [Joint(f"joint_{name}", "revolute", name, places[name]) for name in joints]
+    return Model("chain", bodies, hinges, gravity=DOWN, **fields)
+
+
+@pytest.mark.parametrize("missing", ["a", "b", "c"])
+def test_a_body_whose_joint_was_forgotten_is_named(missing):
+    joints = [name for name in "abc" if name != missing]
+    (words,) = told(chain(*joints))
+    assert words == (
+        f"body {missing!r} has no joint, so that it is welded to the world; give it the joint that carries it, or say "
+        'base = "fixed" ("planar", "floating") of the model'
+    )
+    assert heard(chain(*joints)) == (words,)
+    assert told(chain(*joints, base="fixed")) == []
+    assert told(chain(*joints, base=Base())) == []
+    assert told(chain(*joints, base="planar")) == []
+
+
+def test_a_base_that_is_meant_stays_so_in_files_and_copies(tmp_path):
+    assert told(chain("a", "b", "c")) == []
+    for base, count in (({}, 1), ({"base": "fixed"}, 0)):
+        model = dataclasses.replace(chain("b", "c", **base), duration=1.0)
+        assert len(told(model)) == count
+        pliant.save_model(model, tmp_path / "chain.toml")
+        assert len(told(pliant.load(tmp_path / "chain.toml"))) == count
+
+
+def blade(**fields):
+    given = {"material": Material(7e10, 2700.0), "section": Rectangle(0.01, 0.02), "bending_y": 2}
+    return Beam("blade", 1.0, **(given | fields))
+
+
+def turned(gravity=(0, 0, 0), hinge=None, **fields):
+    return Model("turned", [blade(**fields)], [Joint("hub", "revolute", "blade", **(hinge or {}))], gravity=gravity)
+
+
+def test_a_cantilever_needs_no_base():
+    assert told(Model("cantilever", [blade()], gravity=(0, 0, 0))) == []
+
+
+def test_a_motor_on_a_prescribed_joint_is_idle_and_said_to_be():
+    (words,) = told(turned(hinge={"motion": Cycloid(0, 1), "motor": 1.0}))
+    assert words == (
+        "joint 'hub': its motion is prescribed, so that its motor has no effect on it; leave one of the two out"
+    )
+    assert told(turned(hinge={"motion": Cycloid(0, 1), "motor": 0.0})) == []
+    for motor, count in (((Sine(), 0.0, 0.0), 0), ((Sine(), 0.0, 1.0), 1)):
+        sled = Joint("sled", "planar", "box", motion=("free", "free", Cycloid(0, 1)), motor=motor)
+        assert len(told(Model("sled", [Body("box", 1.0, inertia=(1, 1, 1))], [sled]))) == count
+    flexible = {"armature": 1.0, "transmission": Transmission(100.0), "motion": Cycloid(0, 1), "motor": Sine()}
+    assert len(told(turned(hinge=flexible))) == 1
+
+
+def test_a_controller_of_a_prescribed_joint_is_idle_and_said_to_be():
+    servo = Controller("servo", 0.01, ("hub",), law=PD(1.0, 0.1))
+    (words,) = told(dataclasses.replace(turned(hinge={"motion": Cycloid(0, 1)}), controllers=[servo]))
+    assert words.startswith("joint 'hub': its motion is prescribed, so that controller 'servo' has no effect on it")
+    assert told(dataclasses.replace(turned(), controllers=[servo])) == []
+    with pytest.raises(ModelError, match=r"joints: 'hub' moves as its motion says, so that tau has no effect"):
+        pliant.stepper(turned(hinge={"motion": Cycloid(0, 1)}), "hub")
+
+
+def test_a_beam_without_shapes_is_rigid_and_said_to_be():
+    (words,) = told(turned(bending_y=None))
+    assert words.startswith("beam 'blade': no shapes are given, so that it is rigid; say how many: bending_y = 2")
+    assert told(turned(bending_y=0)) == []
+    assert told(turned(bending_y=None, torsion=1)) == []
+    assert told(pliant.rigid_twin(turned())) == []
+    two = [dataclasses.replace(blade(bending_y=None), name=name) for name in ("one", "two")]
+    hinges = [Joint("j1", "revolute", "one"), Joint("j2", "revolute", "two", Frame("one", (1.0, 0, 0)))]
+    (words,) = told(Model("two", two, hinges, gravity=DOWN))
+    assert words.startswith("beams one, two: no shapes are given")
+
+
+@pytest.mark.parametrize(
+    ("gravity", "hinge", "fields", "plane"),
+    [
+        ((0, 0, -9.81), {}, {}, "bending_z"),
+        ((0, 0, -9.81), {"axis": "x", "q0": "90 deg"}, {}, None),  # the plane of bending is upright
+        ((0, -9.81, 0), {"axis": "x", "q0": "90 deg"}, {}, "bending_z"),
+        ((0, -9.81, 0), {}, {}, None),
+        ((0, -9.81, 0), {}, {"bending_y": None, "bending_z": 2}, "bending_y"),
+        ((0, 0, -9.81), {}, {"bending_z": 1}, None),
+        ((0, -5.0, -5.0), {}, {}, None),  # it acts in both
+        ((0, 0, -9.81), {}, {"section": Rectangle(0.005, 0.3)}, None),  # too tall to sag
+        ((-9.81, 0, 0), {}, {}, None),  # along the beam
+    ],
+)
+def test_gravity_across_the_plane_of_the_shapes_is_named(gravity, hinge, fields, plane):
+    words = told(turned(gravity, hinge, **fields))
+    assert [f"give {plane}, another gravity" in one for one in words] == ([] if plane is None else [True])
+
+
+def test_the_sag_that_is_named_is_that_of_a_cantilever():
+    """q L^4 / (8 EI) alone; with a load of its own mass at the tip (1/8 + 1/3) / (1/8) times as much."""
+    sag = 2700.0 * 0.01 * 0.02 * 9.81 / (8 * 7e10 * 0.01 * 0.02**3 / 12)
+    assert f"would bend by about {sag:.2g} m" in told(turned((0, 0, -9.81)))[0]
+    grip = Joint("grip", "fixed", "load", Frame("blade", (1.0, 0, 0)))
+    hub = Joint("hub", "revolute", "blade")
+    loaded = Model("loaded", [blade(), Body("load", 2700.0 * 0.01 * 0.02)], [hub, grip])
+    assert f"would bend by about {11.0 / 3.0 * sag:.2g} m" in told(loaded)[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"material": Material(70.0, 2700.0)}, "young = 70 Pa is the modulus of elasticity of no material; they have"),
+        ({"material": Material(70.0, 2700.0)}, "(GPa meant? 7e+10)"),
+        ({"material": Material(2.1e5, 7850.0)}, "(MPa meant? 2.1e+11)"),
+        ({"material": Material(7e16, 2700.0)}, "young = 7e+16 Pa"),
+        ({"material": Material(7e10, 2.7e-6)}, "density = 2.7e-06 kg/m^3 is that of no material"),
+        ({"material": Material(7e10, 2.7e6)}, "density = 2.7e+06 kg/m^3"),
+        ({"section": Rectangle(10.0, 20.0)}, "its section is 20 m across, which is more than its length, 1 m"),
+        ({"section": Circle(5.0)}, "its section is 8.66 m across"),
+        ({"section": GivenSection(400.0, 13333.0, 13333.0)}, "its section is 20 m across"),
+    ],
+)
+def test_values_in_other_units_are_asked_about(fields, words):
+    found = told(turned(**fields))
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_plausible_values_are_not_asked_about():
+    for young, density in ((1e6, 1.0), (1e13, 3e4), (7e10, 2700.0)):
+        assert told(turned(material=Material(young, density))) == []
+    assert told(turned(material=Material(7e10, 1e-3), mass_per_length=0.5)) == [], "it has no use there"
+
+
+@pytest.mark.parametrize("four", [(1, 0, 0, 0), (1.0, 0.0, 0.0, 0.0)])
+def test_a_quaternion_with_w_first_is_asked_about(four):
+    ball = Body("ball", 1.0, inertia=(1, 1, 1))
+    models = {
+        "joint 'free': q0": Model("one", [ball], [Joint("free", "floating", "ball", q0=(0, 0, 1, *four))]),
+        "joint 'socket': q0": Model("one", [ball], [Joint("socket", "spherical", "ball", q0=four)]),
+        "joint 'free'": Model("one", [ball], [Joint("free", "floating", "ball", q0=Pose((0, 0, 1), four))]),
+        "joint 'hinge'": Model("one", [ball], [Joint("hinge", "revolute", "ball", Frame("world", attitude=four))]),
+        "base": Model("one", [ball], base=Base("floating", attitude=four)),
+        "frame 'tip'": Model("one", [ball], base="floating", frames=[Frame("ball", attitude=four, name="tip")]),
+    }
+    for where, model in models.items():
+        (words,) = told(model)
+        assert words.startswith(f"{where} has the quaternion (1, 0, 0, 0), which is x y z w: half a revolution about x")
+    meant = Frame("world", attitude=AxisAngle("x", "180 deg"))
+    assert told(Model("one", [ball], [Joint("hinge", "revolute", "ball", meant)])) == []
+    free = Model("one", [ball], base="floating", gravity=(0, 0, 0))
+    assert heard(free) == ()
+    assert "q0 of the run has the quaternion" in heard(free, q0=[0, 0, 0, *four])[0]
+
+
+def test_modes_and_transfer_matrices_say_it_too():
+    for call in (pliant.modes, pliant.transfer):
+        with pytest.warns(AccuracyWarning, match=r"young = 70 Pa") as found:
+            call(turned(material=Material(70.0, 2700.0)))
+        assert [one.filename for one in found] == [__file__]
+
+
 # --- once, and everywhere ---------------------------------------------------------------------------------------------
 
 
@@ -247,7 +422,8 @@ def test_failed_runs_are_heard_also_where_only_ends_are_kept():
 def new_words(result):
     """Only those of this page: what an audit says is judged elsewhere."""
     signs = ("nothing moves", "did you mean", "passed through", "limit to limit")
-    return [words for words in result.warnings if any(sign in words for sign in signs)]
+    found = [words for words in result.warnings if any(sign in words for sign in signs)]
+    return [*found, *model_warnings(result.model)]
 
 
 @pytest.mark.parametrize("name", list(all_cases()))

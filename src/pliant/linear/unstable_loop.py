@@ -36,9 +36,9 @@ def unstable_loop_words(model: Model, elapsed: float) -> str:
     vibrates = f", vibrating with {abs(pole.imag):.4g} rad/s" if pole.imag else ""
     return (
         f"the sampled loop is unstable (controllers {who}): a small motion, mostly of {closed.mostly(k)}, grows by "
-        f"{pole.real:.4g} 1/s{vibrates} (pole {pole.real:.4g} {_imaginary(pole)}); give smaller gains, a shorter period "
-        f"than {shortest:g} s or a shorter delay, and to a joint that drives a light or flexible link the armature of "
-        "its motor; pliant.modes(model) lists the poles"
+        f"{pole.real:.4g} 1/s{vibrates} (pole {pole.real:.4g} {_imaginary(pole)}); give smaller gains, a shorter "
+        f"period than {shortest:g} s or a shorter delay, and to a joint that drives a light or flexible link the "
+        "armature of its motor; pliant.modes(model) lists the poles"
     )
 
 

@@ -23,14 +23,25 @@ from pliant.model.tree import find_frame
 Array = NDArray[np.float64]
 YOUNG_RANGE = (1e6, 1e13)  # [Pa]: from rubber to ten times diamond
 DENSITY_RANGE = (1.0, 3e4)  # [kg/m^3]: from gas to beyond osmium
-UNITS = (("GPa", 1e9), ("MPa", 1e6))  # in which moduli are often given
+UNITS = (("GPa", 1e9, 1e3), ("MPa", 1e6, 1e7))  # in which moduli are often given: size [Pa], and their largest number
 SMALL_SAG = 1e-4  # of a beam's length: what gravity would bend it by less is left out on purpose
 SMALL_SHARE = 1e-3  # of gravity: less is the rounding of an attitude
+KEPT = "_warnings"  # in the model's dictionary
 W_FIRST = (1.0, 0.0, 0.0, 0.0)  # no rotation, where w stands first
 
 
-def model_warnings(model: Model) -> Iterator[str]:
-    """Yield what a user should know about a model before believing what is computed of it."""
+def model_warnings(model: Model) -> tuple[str, ...]:
+    """What a user should know about a model before believing what is computed of it.
+
+    Kept with the model, as its links are: many runs of one model ask."""
+    known = model.__dict__
+    if KEPT not in known:
+        known[KEPT] = tuple(_found(model))
+    found: tuple[str, ...] = known[KEPT]
+    return found
+
+
+def _found(model: Model) -> Iterator[str]:
     yield from _forgotten_joint(model)
     yield from _idle_drives(model)
     yield from _quaternions(model)
@@ -40,7 +51,7 @@ def model_warnings(model: Model) -> Iterator[str]:
 
 def warn_about_model(model: Model) -> None:
     """Emit these as one warning that points at the caller's caller."""
-    words = [*model_warnings(model)]
+    words = model_warnings(model)
     if words:
         warnings.warn("\n".join(words), AccuracyWarning, stacklevel=3)
 
@@ -145,10 +156,10 @@ def _implausible(beam: Beam) -> Iterator[str]:
     young, density = beam.material.young, beam.material.density
     low, high = YOUNG_RANGE
     if not low <= young <= high:
-        units = [f" ({unit} meant? {young * factor:g})" for unit, factor in UNITS if low <= young * factor <= high]
+        hints = [f" ({unit} meant? {young * size:g})" for unit, size, most in UNITS if low / size <= young <= most]
         yield (
             f"young = {young:g} Pa is the modulus of elasticity of no material; they have {low:g} to {high:g} Pa"
-            f"{units[0] if young < low and units else ''}"
+            f"{hints[0] if hints else ''}"
         )
     low, high = DENSITY_RANGE
     if beam.mass_per_length is None and not low <= density <= high:
