@@ -36,6 +36,7 @@ from pliant import (
 from pliant.io.result_file import _tables, described_model
 from pliant.methods import INTEGRATORS
 from rich_model import rich
+from zoo import ZOO
 
 PERIOD = 0.01
 LUGRE = Friction("lugre", 0.1, mu_s=0.2, v_s=0.01, sigma0=1e4, sigma1=30.0, load=2.0)
@@ -137,6 +138,17 @@ def test_results_without_contacts_events_commands_or_dense_output_are_loaded_too
     ended = pliant.simulate(model, 0.1, start=loaded)
     assert ended.t[0] == 0.1
     assert ended.t[-1] == 0.2
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_run_goes_on_from_the_end_of_any_model(name, tmp_path):
+    """From the result itself and from its file, with the same bits."""
+    first = pliant.simulate(ZOO[name], 0.01)
+    first.save(tmp_path / "first.nc")
+    ends = [pliant.simulate(ZOO[name], 0.01, start=each) for each in (first, pliant.load_result(tmp_path / "first.nc"))]
+    assert [end.t[-1] for end in ends] == [0.02, 0.02]
+    assert np.array_equal(ends[0].q[-1], ends[1].q[-1])
+    assert np.array_equal(ends[0].v[-1], ends[1].v[-1])
 
 
 def test_methods_with_parameters_come_back(tmp_path):

@@ -72,16 +72,18 @@ def _can_go_on(controller: Controller, state: Any, t: float) -> bool:
 
 
 def _is_choice(choice: Any) -> bool:
-    """Whether this is what "auto" had come to know."""
+    """Return True if this can be the memory of integrator="auto"."""
     try:
         check_stored(choice, _Choice)
         bytes.fromhex(choice["phase"])
-        numbers = [choice["look"], choice.get("retrial", 0), *choice.get("taken", ()), *choice.get("motion", ())]
-        numbers += [choice["watched"][name] for name in WATCHED]
-        are_small = all(abs(each) < MOST for each in (*numbers, *choice["tried"].values(), *choice["vain"].values()))
-        return (
-            are_small and min(numbers) >= 0 and [len(choice.get(key, "123")) for key in ("taken", "motion")] == [3, 3]
-        )
+        taken, motion = choice.get("taken", (0.0, 0, 0)), choice.get("motion", (0.0, 0.0, 0.0))
+        counts = [choice["look"], choice.get("retrial", 0), *taken, *(choice["watched"][name] for name in WATCHED)]
+        counts += choice["vain"].values()
+        are_counts = all(0 <= each < MOST for each in counts)
+        # a trial that could not be made counts as one before the start
+        are_counts = are_counts and all(abs(each) < MOST for each in choice["tried"].values())
+        # eigenvalues of mass and stiffness: those of zero are rounding, of either sign
+        return are_counts and all(map(math.isfinite, motion)) and len(taken) == len(motion) == 3
     except (ValueError, KeyError):
         return False
 
