@@ -162,3 +162,17 @@ def random_problems(seeds: range) -> list[Problem]:
         n_pairs = int(np.ceil(2.0 ** rng.uniform(0.0, 6.0)))
         found.append(random_problem(rng, KINDS[seed % len(KINDS)], n_pairs, 1 + int(rng.integers(2))))
     return found
+
+
+def critical_problem(seed: int) -> Problem:
+    """A body on three feet, two of them about to lift, that is pulled by just what all of them together hold."""
+    rng = np.random.default_rng(seed)
+    J = np.zeros((6, 5))
+    for k, (x, y) in enumerate(0.1 * rng.normal(size=(3, 2))):
+        J[2 * k], J[2 * k + 1] = (1.0, 0.0, 0.0, -0.1, -y), (0.0, 1.0, 0.1, 0.0, x)
+    mobility = J @ np.diag([1.0, 1.0, 300.0, 300.0, 200.0])
+    W, bound = mobility @ J.T, 10 ** rng.uniform(-8.0, 0.0, 3)
+    bound[0] = 1.0
+    u = (mobility @ (rng.normal(size=5) * (1.0, 1.0, 0.03, 0.03, 0.03))).reshape(3, 2)
+    held = -bound[:, None] * u / np.linalg.norm(u, axis=1)[:, None]
+    return Problem(W, -W @ held.ravel() * (1.0 + 1e-9 * rng.normal()), np.repeat(bound, 2), 2)

@@ -74,9 +74,7 @@ def stack(rng: Random) -> Model:
     """Cubes on each other, each with four corners on the face below."""
     n, half, lift, mass = int(rng.integers(2, 5)), float(rng.uniform(0.03, 0.1)), float(rng.choice(LIFTS)), 1.0
     law, dry, start = normal_law(rng), friction(rng), _place(rng, 0.0)["q0"]
-    feet = {
-        f"cube{k}": [Frame(f"cube{k}", (x * half, y * half, -half)) for x, y in CORNERS] for k in range(n)
-    }
+    feet = {f"cube{k}": [Frame(f"cube{k}", (x * half, y * half, -half)) for x, y in CORNERS] for k in range(n)}
     contacts = [
         Contact(
             f"contact{k}",

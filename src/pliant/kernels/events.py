@@ -38,7 +38,9 @@ COINCIDENT = int(Status.COINCIDENT)
 STICK, BREAK, SLIP = int(Branch.STICK), int(Branch.BREAK), int(Branch.SLIP)
 PROBE_STEP = 1e-3  # of a step, for differences of stick forces along the motion
 MIN_PROBE_STEP = 1e-13  # of t
-UNDECIDED_BOUNDS = 2.0  # times the least bound that counts: as long as margins are less, a friction pair keeps its branch
+UNDECIDED_BOUNDS = (
+    2.0  # times the least bound that counts: as long as margins are less, a friction pair keeps its branch
+)
 
 
 @kernel

@@ -77,6 +77,4 @@ class RepeatedRun:
 
     def why(self, status: Status, log: list[tuple[int, int, float]]) -> str:
         """Why the run has come to its end. log: of the events."""
-        return failure_reason(
-            self.run, status, log, self.y0[: self.n_q], self.memory.y[: self.n_q], self.options
-        )
+        return failure_reason(self.run, status, log, self.y0[: self.n_q], self.memory.y[: self.n_q], self.options)

@@ -307,7 +307,10 @@ EVENT = np.dtype(
         ("is_kink", np.int64),  # a kink of a friction law: its instant is not reported
         ("is_fractional", np.int64),  # a gap at whose zero a force begins, or ends, as a fractional power of it
         ("start_side", np.int64),  # where it counts as being if it begins at its zero; 0: where it is going
-        ("is_gap", np.int64),  # it falls with whatever fires where it is exactly 0 and at rest; its side changes with it only
+        (
+            "is_gap",
+            np.int64,
+        ),  # it falls with whatever fires where it is exactly 0 and at rest; its side changes with it only
         ("is_firm", np.int64),  # it counts as being there whatever its value: on the wrong side it fires at once
         ("value", np.float64),
         ("band", np.float64),  # how far beyond its zero it has changed its side; 0 for all that acts

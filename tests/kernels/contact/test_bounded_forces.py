@@ -6,6 +6,7 @@ import pytest
 from friction_problems import (
     KINDS,
     Problem,
+    critical_problem,
     in_pairs,
     random_problem,
     random_problems,
@@ -159,3 +160,14 @@ def test_what_cannot_be_followed_is_found_from_nothing():
         shares = np.repeat(before.share, problem.width) / np.sqrt(problem.width)
         check(problem, solution(problem, before=before._replace(share=shares)))
         check(problem, solution(problem, before=before._replace(share=shares, slack=0.0 * before.slack)))
+
+
+def test_feet_that_are_all_about_to_slip_are_decided():
+    """Where a body is pulled by just what its feet hold, and most of them are about to lift, rounding hides the minimum;
+    forces are then found to the coarsest barrier, 1e-6 of the largest product of force and acceleration."""
+    for seed in range(60):
+        problem = critical_problem(seed)
+        found = solution(problem)
+        assert found.status == Status.OK, seed
+        assert np.all(in_pairs(found.force, 2) <= problem.bound[::2] * (1.0 + 1e-12)), seed
+        assert gap(problem, found.force) <= 2.0 * 1e-6 * 3, seed

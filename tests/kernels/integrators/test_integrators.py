@@ -108,6 +108,12 @@ def stop(system, work, t, y, fired):
 
 
 @kernel(SWITCH)
+def reflect(system, work, t, y, fired):
+    y[1] = abs(y[1])
+    return SWITCHED
+
+
+@kernel(SWITCH)
 def bounce(system, work, t, y, fired):
     for k in range(fired.shape[0]):
         if fired[k] < 0:
@@ -277,6 +283,15 @@ def test_zeno_sequence_ends_with_a_reason_not_below_the_floor():
     assert run.status == Status.EVENT_NOT_LOCATED
     assert run.t[-1] == pytest.approx(19.0 * math.sqrt(2.0), abs=1e-10)
     assert run.y[:, 0].min() > -1e-12
+
+
+@pytest.mark.parametrize("method", ["dop853", "rk4"])
+def test_a_run_that_hops_without_end_ends_with_a_reason(method):
+    """Hops of 2e-13 s, none shorter than the one before: 1000 of them are less than 1e-9 of the duration."""
+    options = {} if method in ADAPTIVE else fixed(method, 0.1)
+    run = drive(ball, [0.0, 1e-13], 1.0, method, events=heights, directions=[-1], switch=reflect, **options)
+    assert run.status == Status.STALLED
+    assert run.memory.stepping[0].n_steps <= 2000
 
 
 @both

@@ -11,17 +11,20 @@ light parts count as the others do. cone_steps.py leads to about the solution, b
 minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where an evaluation before in the same
 phase is near, follow_steps.py leads from its solution to the same minimum. Where cones have not led there, barriers
 that fall more slowly do, or cones that end at a larger one: where all pairs are about to slip at once, rounding may hide
-the minimum with the smallest. If these have not either, which pairs stick is undecided, and the caller hears it.
+the minimum with the smallest. Feet about to lift, with bounds far below those of others, are then left out, and added
+each by itself. If these have not either, which pairs stick is undecided, and the caller hears it.
 """
 
 import math
 
 from pliant.kernels._jit import REST_FORCES, kernel, routine
+from pliant.kernels.algebra.dense import long_product
 from pliant.kernels.algebra.vec3 import index
 from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
-from pliant.kernels.contact.bounded_matrix import MAX_DENSE, factor_low_rank
+from pliant.kernels.contact.bounded_matrix import MAX_DENSE, factor_low_rank, size_of
 from pliant.kernels.contact.cone_steps import MIN_BARRIER, approach_bounds
 from pliant.kernels.contact.follow_steps import follow, has_before, remember
+from pliant.kernels.contact.phase import width_at
 from pliant.system.status import Status
 from pliant.system.work import (
     BOUND,
@@ -41,10 +44,12 @@ from pliant.system.work import (
 OK, UNDECIDED = int(Status.OK), int(Status.FRICTION_UNDECIDED)  # numba mixes integers only
 
 LAST_BARRIERS = (MIN_BARRIER, 1e-11, 1e-9)  # where that is not reached in bold steps; accelerations change by so much
+COARSE_BARRIERS = (MIN_BARRIER, 1e-7, 1e-6)  # without the smallest bounds, rather than no answer
 BOLD, CAREFUL = 0.98, 0.9  # of the way to the nearest bound: fast, or without a jam where many are near
 FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 # 3 to 6, 1 to 3 and 10 to 40 are usual
 MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 100
+SMALL = 1e-7  # of the largest bound: of pairs that the others hardly feel
 UNBOUNDED_MARGIN = -1e-9  # of a friction pair with bound 0, which nothing holds [N, N m]
 
 
@@ -107,6 +112,36 @@ def find_by_cones(work, first, end, r, unit, last, part):
 
 
 @routine
+def leave_out_small(work, first, end):
+    """Let pairs with very small bounds have no force."""
+    s, largest = work.stick_force, 0.0
+    for i in range(first, end):
+        largest = max(largest, s[BOUND, i])
+    for i in range(first, end):
+        if 0.0 < s[BOUND, i] < SMALL * largest:
+            s[REACH, i] = 0.0
+
+
+@routine
+def add_small(work, first, end):
+    """The share of every pair that has been left out, as if the others were given, and its slack."""
+    s, W, i = work.stick_force, work.stick, first
+    for a in range(first, end):
+        s[FORCE, a] = s[BOUND, a] * s[SHARE, a] if s[REACH, a] > 0.0 else 0.0
+    while i < end:
+        width = width_at(work, i, end)
+        if s[REACH, i] == 0.0 and is_bounded(work, i):
+            for a in range(i, i + width):
+                pull = s[FREE, a] + long_product(W[a], s[FORCE], first, end)
+                s[SHARE, a] = -pull / (W[a, a] * s[BOUND, a])
+            size = max(size_of(work, SHARE, i, width), 1.0)
+            for a in range(i, i + width):
+                s[SHARE, a] /= size
+            s[SLACK, i] = max(0.5 * (1.0 - size_of(work, SHARE, i, width) ** 2), MIN_BARRIER)
+        i += width
+
+
+@routine
 def find_shares(work, first, end, unit):
     """Shares and slacks at the minimum with the last barrier, which is returned; 0 if they have not been found."""
     r = factor_low_rank(work, first, end) if end - first > MAX_DENSE else 0
@@ -123,6 +158,11 @@ def find_shares(work, first, end, unit):
         return MIN_BARRIER
     for last in LAST_BARRIERS:
         if find_by_cones(work, first, end, r, unit, last, CAREFUL):
+            return last
+    leave_out_small(work, first, end)
+    for last in COARSE_BARRIERS:
+        if find_by_cones(work, first, end, r, unit, last, BOLD):
+            add_small(work, first, end)
             return last
     return 0.0
 

@@ -31,7 +31,7 @@ from pliant.system.work import (
 )
 
 MIN_BARRIER = 1e-13  # the last mu, as a rule
-MAX_STEPS = 40
+MAX_STEPS = 60
 MIN_PREDICTION = 0.1  # of a predictor: below it its products say nothing
 MAX_PART = 0.999  # of the way to the nearest bound that a step may take
 REACHED, LARGEST, RESIDUAL = 2.0, 4.0, 10.0  # times the last mu: the mean mu, the largest one, gradient - p over w
