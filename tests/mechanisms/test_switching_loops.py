@@ -126,7 +126,10 @@ def test_contacts_that_begin_at_rest_graze_or_meet_a_moving_plane_are_no_false_a
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 found = pliant.simulate(model, 1.0, rtol=rtol)
-            assert found.audit.get("false_events", 0.0) == 0.0
+            assert found.audit["false_events"] == 0.0
+            # the plane's motion puts the state on its signal anew, by rounding: no contact begins by that
+            senses = [event.direction for event in found.events if event.name == "table: ball.point1"]
+            assert senses == ["falling", "rising"] * (len(senses) // 2) + ["falling"] * (len(senses) % 2)
 
 
 # --- starts near singular poses -----------------------------------------------------------------------------------

@@ -245,20 +245,20 @@ class Way(NamedTuple):
     name: str
     options: dict[str, Any]
     error: float
-    may_fail: bool = False  # with a reason
+    is_rough: bool = False  # it may fail with a reason, and its speeds ring
 
 
 RTOL = 1e-9
 TIGHT = {"rtol": RTOL, "atol": 1e-2 * RTOL}
 # errors of steps add up to some thousand tolerances; steps of 0.2 ms err by their square times the cube of the rates of
-# contacts; springs open by force over stiffness
+# contacts; springs open by force over stiffness, and are damped so that they do not ring: what sticks would let go
 WAYS = (
     Way("multipliers", {"closure": "multipliers", **TIGHT}, 1e4 * RTOL),
     Way("radau", {"closure": "multipliers", "integrator": "radau", **TIGHT}, 1e4 * RTOL),
     Way("baumgarte", {"closure": Multipliers(baumgarte=10.0), **TIGHT}, 1e4 * RTOL),
     Way("reduced", {"closure": "reduced", **TIGHT}, 1e4 * RTOL),
     Way("implicit", {"closure": "implicit", "integrator": "generalised_alpha", "step": 2e-4}, 1e-2, True),
-    Way("springs", {"closure": Springs(stiffness=1e8), "integrator": "radau", "rtol": 1e-7}, 1e-2, True),
+    Way("springs", {"closure": Springs(stiffness=1e8, damping=3e4), "integrator": "radau", "rtol": 1e-7}, 1e-3, True),
 )
 MOVED = 1e-9  # of the start: how fast neighbouring motions part
 SENSITIVE = 1e4  # times as far apart at the end: no closure is compared there
@@ -296,14 +296,15 @@ def violations(model: Model, ways: tuple[Way, ...] = WAYS) -> tuple[str, list[st
         if grown > SENSITIVE:
             continue
         if other.status != "done":
-            if way.may_fail and other.reason:
+            if way.is_rough and other.reason:
                 continue
             found.append(f"{way.name}: {other.reason}")
             continue
-        off = float(np.max(np.abs(end(other) - end(plain)) / np.maximum(1.0, np.abs(end(plain)))))
+        n = len(plain.q[-1]) if way.is_rough else None
+        off = float(np.max((np.abs(end(other) - end(plain)) / np.maximum(1.0, np.abs(end(plain))))[:n]))
         if off > way.error * max(1.0, grown):
             found.append(f"{way.name}: ends {off:.2g} away, neighbours {grown:.1g} MOVED")
-        elif not way.may_fail:
+        elif not way.is_rough:
             names = [[event.name for event in each.events] for each in (plain, other)]
             if sorted(names[0]) != sorted(names[1]):
                 found.append(f"{way.name}: events {len(names[1])}, not {len(names[0])}")

@@ -38,6 +38,7 @@ class RepeatedRun:
         self.handle = Prepared(model, self.options["formulation"], packed, self.options["closure"], unchecked)
         self._own = as_state(model, model.q0, model.v0)
         start = put_on_loops(self.handle, (self._own[0].copy(), self._own[1].copy()), self.options, is_given=False)
+        warn_of_fast_start(self.handle.start_speed_gain)
         self.run = Run(self.handle, start, self.options, wants_rows=False)
         self.has_phase = len(self.handle.work.phase) > 0
         if self.has_phase:
