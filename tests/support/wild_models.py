@@ -240,5 +240,8 @@ def _accelerations(result: pliant.Result, formulation: str) -> np.ndarray:
 
 AGREEMENT = 1e-7  # of formulations: rounding times the condition of M, and what stick forces are solved to
 # fixed steps promise nothing: what they lose is said, which is all that must hold
-SAID = ("deflection_ratio", "section_angle", "energy_residual", "momentum_drift", "constraint_drift", "stick_load")
+SAID = (
+    "deflection_ratio", "section_angle", "energy_residual", "momentum_drift", "constraint_drift", "stick_load",
+    "growing_turn",
+)  # fmt: skip
 BENDING = ("deflection_ratio", "section_angle")  # beams that bend too far are not wrong, and say so
