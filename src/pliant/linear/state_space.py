@@ -56,7 +56,7 @@ class StateSpace:
         values = self.eigenvalues
         if self.period is not None:
             tiny = np.finfo(float).tiny  # a motion that is gone within a period
-            values = np.log(np.where(np.abs(values) > tiny, values, tiny)) / self.period
+            values = np.asarray(np.log(np.where(np.abs(values) > tiny, values, tiny)) / self.period, dtype=complex)
         return np.asarray(np.abs(values))
 
     def frequency_response(
