@@ -85,7 +85,7 @@ class StateSpace:
         both = np.zeros((n + m, n + m))
         both[:n, :n], both[:n, n:] = self.A, self.B
         step = expm(both * h)
-        return replace(self, A=step[:n, :n], B=step[:n, n:], period=h)
+        return replace(self, A=step[:n, :n], B=step[:n, n:], period=h, truncation=None)
 
     def to_control(self) -> Any:
         """As a control.StateSpace of python-control, with the same names."""
