@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pliant
 from known_problems import Problem
+from pliant.trust.shadows import Cause
 
 ROUNDING = 1e-13  # of a figure, or of 1: below, neither answer nor figure is known
 
@@ -16,6 +17,8 @@ class Verdict(NamedTuple):
     figure: str
     true: float
     stated: float
+    errors: dict[Cause, float]  # by cause
+    digits: int | None
 
     @property
     def is_bounded(self) -> bool:
@@ -41,7 +44,7 @@ def verdicts(problem: Problem) -> list[Verdict]:
         figure = found.figures[name]
         # the answer itself is known to rounding only
         true = max(0.0, abs(figure.value - answer) - ROUNDING * max(1.0, abs(answer)))
-        judged.append(Verdict(problem.name, name, true, figure.error))
+        judged.append(Verdict(problem.name, name, true, figure.error, figure.errors, figure.digits))
     return judged
 
 

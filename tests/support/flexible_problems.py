@@ -5,7 +5,7 @@ Every kind builds its robot from a number of shapes and a family, so that the re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pliant
 from known_problems import Problem, Random
 from pliant import AxialShapes, Beam, Bending, Body, Contact, Frame, Hooke, Joint, Material, Model, Output, Rectangle
 from pliant.model.columns import output_columns
+from pliant.results.figures import figure_requests
 
 Build = Callable[[int], Model]  # a robot with so many shapes per family
 MANY = 8  # shapes of a reference beyond twice those of the problem
@@ -223,6 +224,17 @@ def flexible_problem(seed: int) -> Problem | None:
     names = [model.coordinates[0], "kinetic", "elastic", *moving]
     names += [f"{how}({name})" for how in ("max", "rms") for name in moving]
     names = [str(name) for name in rng.choice(names, min(8, len(names)), replace=False)]
-    requests = pliant.results.figures.figure_requests(names, model, duration)
+    requests = figure_requests(names, model, duration)
     answers = {one.label: one.value(many) for one in requests}
     return Problem(f"{model.name} {modes} {seed}", model, duration, options, answers)
+
+
+def flexible_problems(count: int, first: int = 0) -> Iterator[Problem]:
+    """So many, all kinds in turn."""
+    seed = first
+    while count > 0:
+        problem = flexible_problem(seed)
+        seed += 1
+        if problem is not None:
+            count -= 1
+            yield problem

@@ -7,7 +7,7 @@ While they touch, the velocity v_t of the end along the plane changes with the i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from pliant.model.flexible import Beam, Bending, Circle, Material
 from pliant.model.model import Base, Model, Output
 from pliant.report_types import Figure, Finding, Lines, Panel
 from pliant.result import Result
-from pliant.results.figures import extreme, grid, switches
+from pliant.results.figures import Condition, extreme, grid, switches
 
 SETTINGS = {
     "mass": Setting(1.0, "of the link", "kg", low=1e-9),
@@ -157,17 +157,17 @@ def figures(result: Result) -> dict[str, float]:
         return np.asarray(result.outputs_at(t)["end_velocity"][:, 0])
 
     first, last = sliding(t[[0, -1]])
-    stops = switches(t, lambda t: (np.abs(sliding(t)) < slow) | (sliding(t) * first < 0.0))
+    stops = switches(t, lambda t: np.asarray((np.abs(sliding(t)) < slow) | (sliding(t) * first < 0.0)))
     is_stopped = abs(first) < slow
     return impact.figures() | {
         "penetration": extreme(result, lambda t: -result.outputs_at(t)["gap"][:, 0], span)[0],
         "tangential_speed_end": float(last),
         "slide_time": 0.0 if is_stopped else float(stops[0] if len(stops) else t[-1]) - impact.start,
-        "stick_time": _time_of(t, lambda t: np.abs(sliding(t)) < slow),
+        "stick_time": _time_of(t, lambda t: np.asarray(np.abs(sliding(t)) < slow)),
     }
 
 
-def _time_of(t: NDArray[np.float64], holds_at: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> float:
+def _time_of(t: NDArray[np.float64], holds_at: Condition) -> float:
     """How long a condition holds."""
     marks = np.concatenate([t[:1], switches(t, holds_at), t[-1:]])
     lengths, holds = np.diff(marks), holds_at(0.5 * (marks[:-1] + marks[1:]))

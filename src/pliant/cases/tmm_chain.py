@@ -163,7 +163,7 @@ def figures(result: Result) -> dict[str, float]:
 def settling_time(result: Result) -> float:
     """Since when the tip has stayed within the band about its rest; the duration if it is not there yet."""
     rest = rest_angle(result)
-    return last_entry(grid(result), lambda t: np.abs(tip_angle(result, t) - rest) <= BAND * abs(rest))
+    return last_entry(grid(result), lambda t: np.asarray(np.abs(tip_angle(result, t) - rest) <= BAND * abs(rest)))
 
 
 def chosen_figures(settings: dict[str, Any], result: Result) -> dict[str, float]:

@@ -56,7 +56,7 @@ class StateSpace:
         values = self.eigenvalues
         if self.period is not None:
             tiny = np.finfo(float).tiny  # a motion that is gone within a period
-            values = np.log(np.where(np.abs(values) > tiny, values, tiny)) / self.period
+            values = np.asarray(np.log(np.where(np.abs(values) > tiny, values, tiny)) / self.period, dtype=complex)
         return np.asarray(np.abs(values))
 
     def frequency_response(
@@ -85,7 +85,7 @@ class StateSpace:
         both = np.zeros((n + m, n + m))
         both[:n, :n], both[:n, n:] = self.A, self.B
         step = expm(both * h)
-        return replace(self, A=step[:n, :n], B=step[:n, n:], period=h)
+        return replace(self, A=step[:n, :n], B=step[:n, n:], period=h, truncation=None)
 
     def to_control(self) -> Any:
         """As a control.StateSpace of python-control, with the same names."""

@@ -26,6 +26,7 @@ from pliant.results.named_columns import column_units
 from pliant.results.recording import Recording
 
 Array = NDArray[np.float64]
+Condition: TypeAlias = Callable[[Array], NDArray[np.bool_]]  # at times
 ColumnAt: TypeAlias = Callable[[Any, str, Array], Array]  # a column of a run by its name, at any times
 REDUCTIONS = ("max", "min", "rms", "mean", "final", "settling")
 COUNTS = ("contacts", "events")
@@ -181,7 +182,7 @@ def _promising(t: Array, values: Array) -> list[tuple[float, float, float]]:
     return [*found, *((math.inf, float(low), float(high)) for value, low, high in ends if value >= np.max(values))]
 
 
-def switches(t: Array, holds_at: Callable[[Array], Array]) -> Array:
+def switches(t: Array, holds_at: Condition) -> Array:
     """When a condition begins or ceases to hold, located between the times of a grid by bisection; the condition is as
     after the switch there."""
     holds = np.asarray(holds_at(t), dtype=bool)
@@ -194,7 +195,7 @@ def switches(t: Array, holds_at: Callable[[Array], Array]) -> Array:
     return np.asarray(high)
 
 
-def last_entry(t: Array, is_inside: Callable[[Array], Array]) -> float:
+def last_entry(t: Array, is_inside: Condition) -> float:
     """From when on a condition holds to the end of a grid, located; the first time if it always does, the last one if
     it does not at the end."""
     if not is_inside(t[-1:])[0]:

@@ -19,6 +19,7 @@ from pliant.engine.threads import thread_count
 from pliant.errors import AccuracyWarning, ModelError
 from pliant.files import as_path
 from pliant.model.model import Model
+from pliant.model.more_shapes import with_more_shapes
 from pliant.report_types import Finding
 from pliant.result import Result
 from pliant.results.figures import FigureRequest, figure_requests
@@ -204,12 +205,23 @@ def _certificate(
             if run.instead_of
         ),
         *(f"{words}: left out, it does not fit into {plan.budget:g} plain runs" for words in plan.left_out),
+        *_unshaped(plain),
         *((growth.words,) if growth is not None and growth.words else ()),
     )
     lost = sum(not math.isfinite(figure.error) for figure in found.values())
     trust = Trust(sources, horizon, tuple(figure.digits for figure in found.values()), lost)
     certified_result = dataclasses.replace(plain, trust=trust)
     return Certificate(certified_result, found, plan, runs, growth, notes, times, distances)
+
+
+def _unshaped(plain: Result) -> tuple[str, ...]:
+    """Say why the truncation of modes is not counted where no run can tell it."""
+    if not plain.model.has_modes or with_more_shapes(plain.model, 1) is not None:
+        return ()
+    return (
+        "modal truncation is not counted: some shapes of the beams are samples, or the last that their family has; "
+        'give modes, or polynomials (family = "polynomials")',
+    )
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,8 @@ class CertifiedFigure:
     @property
     def model_error(self) -> float:
         """Of the numbers alone: without what more shapes of the beams would change; inf as `error`."""
-        without = {cause: error for cause, error in self.errors.items() if cause is not Cause.MODES}
+        without = dict(self.errors)
+        without.pop(Cause.MODES, None)
         return replace(self, errors=without).error
 
     @property
