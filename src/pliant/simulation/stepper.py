@@ -314,7 +314,8 @@ class Stepper:
             raise ModelError(DAMAGED)
         with self._lock:
             self._check_idle()
-            if not self._tables.is_snapshot(saved.snapshot):
+            snapshot = saved.snapshot
+            if not self._tables.is_snapshot(snapshot) or len(snapshot.sampled) != len(self._sampler.sensors):
                 raise ModelError(DAMAGED)
             sampler = Sampler(self._run.handle, saved.snapshot.sampled)
             self._tables.restore(saved.snapshot)
