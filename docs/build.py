@@ -269,7 +269,8 @@ def certified_figures(name: str) -> dict[str, pliant.CertifiedFigure]:
     figures = {key: of(key) for other, key, *_ in BENCHMARKS if other == name}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pliant.AccuracyWarning)
-        found = pliant.certify(case.build(settings), figures=figures, threads=1, **case.usual_options(settings))
+        options = {"memory": "200 MB"} | case.usual_options(settings)
+        found = pliant.certify(case.build(settings), figures=figures, threads=1, **options)
     return dict(found.figures)
 
 
