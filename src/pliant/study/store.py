@@ -327,9 +327,11 @@ def study_folder(folder: Path, is_made: bool = True) -> None:
 
 
 def _are_rows(arrays: dict[str, Any], columns: list[str]) -> bool:
-    """Whether columns are there, of one length, and every row has a status that there is."""
+    """Whether these columns are there and no others, of one length, and every row has a status that there is."""
     kinds = {"row": "i", "status": "i"} | dict.fromkeys(columns, "f")
-    if any(name not in arrays or arrays[name].dtype.kind != kind for name, kind in kinds.items()):
+    if {name for name in arrays if name.startswith(("parameter_", "figure_"))} != set(columns) or any(
+        name not in arrays or arrays[name].dtype.kind != kind for name, kind in kinds.items()
+    ):
         return False
     shapes = {arrays[name].shape for name in kinds}
     noted, words = arrays.get("noted_row", np.zeros(0, int)), arrays.get("note", np.zeros(0, object))
