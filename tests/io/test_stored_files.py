@@ -1,4 +1,4 @@
-"""What pliant reads back was edited or damaged: it is read, or refused with one sentence.
+"""Files and states that were edited or damaged are read back, or refused with one sentence.
 
 These few are the quick ones. Hundreds, and what could crash or hang: tests/trials/trial_stored_files.py."""
 
@@ -18,7 +18,7 @@ SAVED = 60
 
 
 def words_of_refusal(folder):
-    """With which a study is refused; none if it is read."""
+    """The words with which a study is refused; none if it is read."""
     try:
         runs = pliant.load_study(folder)
     except ModelError as error:

@@ -68,7 +68,7 @@ class Tables:
         return zlib.crc32(tables, self._seed)
 
     def _are_ours(self, tables: bytes, checksum: int) -> bool:
-        """Whether these tables were saved by a run like this one; kept, because bytes never change."""
+        """Return True if these tables were saved by a run like this one; remembered, because bytes never change."""
         if tables is not self._known and self._sum(tables) == checksum:
             self._known = tables
         return tables is self._known

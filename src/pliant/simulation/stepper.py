@@ -349,7 +349,7 @@ def _is_status(status: Any) -> bool:
 
 
 def _is_clock(clock: Any) -> bool:
-    """Whether this is a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
+    """Return True for a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
     is_clock = isinstance(clock, tuple) and [type(each) for each in clock] == [float, int, float]
     return (
         is_clock
