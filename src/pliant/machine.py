@@ -1,4 +1,4 @@
-"""What the machine has left: memory; and how another process of Python is started on it."""
+"""The machine: memory that it has left, and how another process of Python is started."""
 
 from __future__ import annotations
 

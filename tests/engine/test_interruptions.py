@@ -18,7 +18,7 @@ SWINGING = Model(
 
 
 class Thing:
-    """What can be referred to."""
+    """A thing to refer to."""
 
 
 class Interrupting:

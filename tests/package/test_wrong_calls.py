@@ -586,7 +586,7 @@ MADE_BY_USERS = [name for name in public_calls() if inspect.isclass(getattr(plia
 
 @pytest.mark.parametrize("name", MADE_BY_USERS)
 def test_arguments_by_place_are_those_by_name_in_the_order_of_the_signature(name: str, ready: Ready) -> None:
-    """What is given at the k-th place, and by the k-th name of the signature, is given twice; what it has by name only
+    """An argument at the k-th place, and by the k-th name of the signature, is given twice; what it has by name only
     has no place. And a call makes the same, or is refused with the same words, its first arguments by place."""
     cls = getattr(pliant, name)
     found = inspect.signature(cls).parameters.values()
@@ -606,7 +606,7 @@ def test_arguments_by_place_are_those_by_name_in_the_order_of_the_signature(name
 
 
 def made_or_refused(cls: type, *args: Any, **fields: Any) -> Any:
-    """What is made, or the words with which it is refused."""
+    """Return what is made, or the words with which it is refused."""
     try:
         return cls(*args, **fields)
     except ModelError as error:

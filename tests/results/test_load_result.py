@@ -262,7 +262,7 @@ def test_hdf5_sees_no_byte_of_a_damaged_file(result, saved, monkeypatch):
 
 
 def test_a_file_without_a_seal_over_which_hdf5_does_not_end_is_refused(saved, monkeypatch):
-    """As one of an earlier version that was damaged: what reads it may take so long, and no longer."""
+    """A damaged file of an earlier version: the process that reads it may take so long, and no longer."""
     monkeypatch.setattr("pliant.io.checked_arrays.TRIAL_SECONDS", 0)
     monkeypatch.setattr("pliant.io.checked_arrays.TRIAL_RATE", 1e9)
     monkeypatch.setattr("pliant.io.limited.SECONDS", 1)

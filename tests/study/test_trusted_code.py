@@ -95,7 +95,7 @@ def test_a_loaded_study_runs_code_only_where_the_caller_trusts_it(folder):
 
 
 def test_trust_is_no_part_of_what_a_study_is(tmp_path):
-    """Of a file without code: begun with trust, it goes on without, and the other way round."""
+    """A study of a file without code, begun with trust, goes on without; and the other way round."""
     (tmp_path / "swing.toml").write_text(MODEL.partition("[[controllers]]")[0])
     for before, after in ((["--trust"], []), ([], ["--trust"])):
         assert pliant_command("sweep", "swing.toml", *SWEEP, *before, cwd=tmp_path).returncode == 0

@@ -62,7 +62,7 @@ def stored_arm(**controller: Any) -> Model:
 
 
 def pendulum() -> Model:
-    """Nothing but a hinge."""
+    """A rod on a hinge."""
     return Model("rod", [Body("rod", 1.0, shape=Rod(1.0))], [Joint("hinge", "revolute", "rod", q0=0.3)])
 
 
@@ -201,7 +201,8 @@ def change_study(path: Path, rng: random.Random) -> None:
     found = broken_tables(json.loads(path.read_text()), rng)
     if rng.random() < 0.5:
         with contextlib.suppress(KeyError, RecursionError, TypeError, ValueError):
-            found["digest"] = digest({key: found[key] for key in ("study", "name", "figures")})
+            what = {key: found[key] for key in ("study", "name", "figures")}
+            found["digest"] = digest(found["study"] if found["format_version"] == 1 else what)
     try:
         path.write_text(json.dumps(found))
     except (RecursionError, TypeError, ValueError):
@@ -233,7 +234,7 @@ def change_saved(saved: Any, rng: random.Random) -> Any:
 
 
 def is_answered(ask: Callable[[], Any]) -> bool:
-    """Whether there is an answer; or else a message."""
+    """Return True if there is an answer, False if there is a message."""
     try:
         ask()
     except PliantError as error:
@@ -244,7 +245,7 @@ def is_answered(ask: Callable[[], Any]) -> bool:
 
 
 def ask_result(path: Path, model: Model) -> None:
-    """What one does with a result: look at it, ask it, go on from it."""
+    """Do what one does with a result: look at it, ask it, go on from it."""
     result = pliant.load_result(path)
     repr(result), result.warnings, result.citations
     for ask in (
@@ -258,7 +259,7 @@ def ask_result(path: Path, model: Model) -> None:
 
 
 def ask_study(folder: Path) -> None:
-    """What one does with a study: look at its rows, make one again, go on."""
+    """Do what one does with a study: look at its rows, make one again, go on."""
     runs = pliant.load_study(folder)
     runs.table, runs.summary(), repr(runs)
     for ask in (lambda: runs.to_xarray(), lambda: runs.command(0), lambda: runs.result(0)):
@@ -269,7 +270,7 @@ def ask_study(folder: Path) -> None:
 
 
 def outcome(kind: str, seed: int, files: Path) -> str:
-    """What happens with one damaged file: "read" or "refused"; everything else raises."""
+    """Return what happens with one damaged file: "read" or "refused"; everything else raises."""
     rng = random.Random(f"{kind} {seed}")
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

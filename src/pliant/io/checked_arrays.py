@@ -40,7 +40,7 @@ def write_sealed(path: Path, content: io.BytesIO) -> None:
 
 
 def check_seal(path: Path) -> bool | None:
-    """Whether a file is as it was written; None: it has no seal. OSError, or a message, if it is no file to be read."""
+    """Return True if a file is as it was written, None if it has no seal. OSError, or a message: it cannot be read."""
     check_plain(path, MAX_BYTES)
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size - len(SEAL) - 2 * SUM_BYTES
@@ -57,7 +57,7 @@ def check_seal(path: Path) -> bool | None:
 
 
 def can_be_read(path: Path) -> bool:
-    """Whether a file without a seal can be read to its end, found out in a process of its own."""
+    """Return True if a file without a seal can be read to its end, found out in a process of its own."""
     with open(path, "rb") as file:
         if file.read(len(SIGNATURE)) != SIGNATURE:
             return False

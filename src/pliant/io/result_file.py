@@ -162,7 +162,7 @@ def plain(value: Any) -> Any:
 
 
 class _Settings(TypedDict, total=False):
-    """What later questions to a result look at."""
+    """Settings that later questions to a result look at."""
 
     rtol: float | None
     step: float | None
@@ -294,7 +294,7 @@ def _read(path: Path, file: Any) -> dict[str, Any]:
 
 
 def _agrees(found: dict[str, Any]) -> bool:
-    """Whether arrays and facts are such as a run of the model leaves them: later questions lead them to kernels."""
+    """Return True if arrays and facts are such as a run of the model leaves them: later questions lead to kernels."""
     model, n = found["model"], len(found["t"])
     n_q, n_v, n_commands = len(model.coordinates), len(model.velocities), len(command_columns(model))
     shapes = [(found["t"], (n,)), (found["q"], (n, n_q)), (found["v"], (n, n_v)), (found["inputs"], (n, n_commands))]

@@ -259,7 +259,7 @@ class Recording:
         return handle.copy(methods.closure) if self.model.loops else handle
 
     def _needed(self, kept: T | None) -> T:
-        """What outputs at other times need, or a message: not every file has it."""
+        """Return what outputs at other times need, or raise a message: not every file has it."""
         if kept is None:
             raise ModelError(
                 "this result does not say in which phase and by which methods it moved; run the model anew"

@@ -1,5 +1,5 @@
-"""Whether a run may go on from a checkpoint. It may come from a file that was edited, and kernels look at no index and
-no range: every field is looked at here first."""
+"""Checks of a checkpoint from which a run shall go on. It may come from a file that was edited, and kernels look at no
+index and no range: every field is looked at here first."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pliant.results.checkpoint import Checkpoint, SampledState
 from pliant.simulation.auto_integrator import WATCHED
 from pliant.simulation.run import Run
 from pliant.system.control_tables import SAME_INSTANT
+from pliant.system.memory import FOUND
 from pliant.system.newton import CARRIED
 from pliant.system.phases import are_phases
 
@@ -66,7 +67,7 @@ def check_plain_fields(model: Model, start: Checkpoint) -> None:
 
 
 def _can_go_on(controller: Controller, state: Any, t: float) -> bool:
-    """Whether a Python controller can have measured so often at time t; simulation/controllers.py looks at the rest."""
+    """Return True if a Python controller can have measured so often at time t; controllers.py looks at the rest."""
     is_counted = isinstance(state, SampledState) and isinstance(state.count, int) and 0 <= state.count < MOST
     return is_counted and is_due(state.count, controller.period, t)
 
@@ -105,7 +106,7 @@ def check_fit(run: Run, start: Checkpoint) -> None:
         all(is_like(one, other) for one, other in pairs)
         and are_phases(start.phase)
         and np.all(np.abs(start.side) == 1)
-        and np.all((start.fired >= -2) & (start.fired <= 1))
+        and np.all((start.fired >= FOUND) & (start.fired <= 1))
         and np.all(np.isfinite(start.inputs))
         and np.all(np.isfinite(start.control))
         and start.t_control == _next_instant(run, start)
@@ -119,7 +120,7 @@ def is_like(one: Any, other: Any) -> bool:
 
 
 def _next_instant(run: Run, start: Checkpoint) -> float:
-    """When the controllers with a law are due next; nan if one of them is not where it could be at this time."""
+    """Return when the controllers with a law are due next; nan if one is not where it could be at this time."""
     found = math.inf
     for law, state in zip(run.handle.system.controllers, start.controllers, strict=True):
         if not (0 <= state.first < law.n_queue and 0 <= state.n_waiting <= law.n_queue):
@@ -140,7 +141,7 @@ def is_due(count: int, period: float, t: float) -> bool:
 
 
 def has_newton_tables(run: Run, start: Checkpoint) -> bool:
-    """Whether what an implicit integrator has kept of the equations serves this run."""
+    """Return True if what an implicit integrator has kept of the equations serves this run."""
     pairs = [(getattr(start, name), getattr(run.memory, name)) for name in NEWTON_TABLES]
     if not all(is_like(one, other) for one, other in pairs):
         return False

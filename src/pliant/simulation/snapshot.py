@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.methods.integrators import Integrator
 from pliant.results.checkpoint import SampledState
@@ -19,7 +18,6 @@ from pliant.simulation.kept import as_bytes
 from pliant.simulation.run import Run
 
 ADDRESSES = ("step", "interpolant")  # in memory.stepping: they hold in one process only
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +31,11 @@ class Snapshot:
     sampled: tuple[SampledState, ...]
 
 
+def _view(table: Any) -> memoryview[int]:
+    """The memory of a table: parts of it are copied in a tenth of a microsecond."""
+    return memoryview(as_bytes(table).reshape(-1))  # type: ignore[arg-type]  # numpy has buffers, too
+
+
 class Tables:
     """The memory of all tables of a run that change, as bytes: copied in a few microseconds."""
 
@@ -41,27 +44,34 @@ class Tables:
         work, model = run.handle.work, run.handle.model
         self._seed = zlib.crc32(repr((model.coordinates, model.velocities)).encode())  # tables of others are damage
         changing = [table for name, table in zip(work._fields, work, strict=True) if name != "calls"]
-        self._work = [as_bytes(table).reshape(-1) for table in changing if table.nbytes]
+        self._work = [_view(table) for table in changing if table.nbytes]
         self._addresses = [run.memory.stepping.view(np.ndarray)[name] for name in ADDRESSES]
         self._memory: Any = None
-        self._of_memory: list[Bytes] = []
+        self._of_memory: list[memoryview[int]] = []
+        self._known = b""  # tables that were summed last: often they are the next, too
 
-    def _bytes(self) -> list[Bytes]:
+    def _bytes(self) -> list[memoryview[int]]:
         memory = self._run.memory
         if memory is not self._memory:  # "auto" has changed the integrator
             self._memory = memory
-            self._of_memory = [as_bytes(table).reshape(-1) for table in memory if table.nbytes]
+            self._of_memory = [_view(table) for table in memory if table.nbytes]
         return [*self._of_memory, *self._work]
 
     def save(self) -> Snapshot:
         """A copy."""
         run = self._run
         sampled = run.sampler.states() if run.sampler is not None else ()
-        tables = b"".join(self._bytes())  # type: ignore[arg-type]  # numpy has buffers, too
+        tables = self._known = b"".join(self._bytes())
         return Snapshot(tables, self._sum(tables), tuple(run.integrators), run.choice and run.choice.copy(), sampled)
 
     def _sum(self, tables: bytes) -> int:
         return zlib.crc32(tables, self._seed)
+
+    def _are_ours(self, tables: bytes, checksum: int) -> bool:
+        """Return True if these tables were saved by a run like this one; remembered, because bytes never change."""
+        if tables is not self._known and self._sum(tables) == checksum:
+            self._known = tables
+        return tables is self._known
 
     def is_snapshot(self, found: Any) -> bool:
         """Return True if this is a snapshot as it was made; of this run, if it was made in the same way."""
@@ -69,7 +79,7 @@ class Tables:
             isinstance(found, Snapshot)
             and isinstance(found.tables, bytes)
             and isinstance(found.checksum, int)
-            and self._sum(found.tables) == found.checksum
+            and self._are_ours(found.tables, found.checksum)
             and isinstance(found.integrators, tuple)
             and len(found.integrators) > 0
             and all(
@@ -88,7 +98,7 @@ class Tables:
         run.integrators[:] = snapshot.integrators
         run.choice = snapshot.choice and snapshot.choice.copy()
         addresses = [int(each[0]) for each in self._addresses]
-        first, saved = 0, np.frombuffer(snapshot.tables, np.uint8)
+        first, saved = 0, memoryview(snapshot.tables)
         for table in self._bytes():
             table[:] = saved[first : first + len(table)]
             first += len(table)

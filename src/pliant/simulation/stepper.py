@@ -316,7 +316,8 @@ class Stepper:
             raise ModelError(DAMAGED)
         with self._lock:
             self._check_idle()
-            if not self._tables.is_snapshot(saved.snapshot):
+            snapshot = saved.snapshot
+            if not self._tables.is_snapshot(snapshot) or len(snapshot.sampled) != len(self._sampler.sensors):
                 raise ModelError(DAMAGED)
             sampler = Sampler(self._run.handle, saved.snapshot.sampled)
             self._tables.restore(saved.snapshot)
@@ -350,7 +351,7 @@ def _is_status(status: Any) -> bool:
 
 
 def _is_clock(clock: Any) -> bool:
-    """Whether this is a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
+    """Return True for a Stepper's clock: since when [s], how many steps, of what length [s], nan at the start."""
     is_clock = isinstance(clock, tuple) and [type(each) for each in clock] == [float, int, float]
     return (
         is_clock

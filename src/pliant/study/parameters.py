@@ -77,7 +77,7 @@ class Parameter:
         return np.array([places[value] for value in values], float)
 
     def has_codes(self, codes: Array) -> bool:
-        """Whether numbers may stand for its values."""
+        """Return True if these numbers may stand for its values."""
         return self.is_number or bool(np.all(np.isin(codes, np.arange(len(self.values)))))
 
     def values_of(self, codes: Array) -> NDArray[Any]:

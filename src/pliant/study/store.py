@@ -248,7 +248,7 @@ class _Figure(TypedDict):
 
 
 class _Definition(TypedDict):
-    """What study.json holds."""
+    """The content of study.json."""
 
     digest: str
     study: _Study
@@ -264,7 +264,7 @@ def write_definition(folder: Path, study: dict[str, Any], name: str, figures: li
 
 
 def read_definition(folder: Path) -> dict[str, Any] | None:
-    """What study.json says; None where there is none; or a message. Whether code is trusted no file can say."""
+    """Return what study.json says, None where there is none; or raise a message. No file says that code is trusted."""
     path = folder / DEFINITION
     try:
         text = read_plain(path, MAX_DEFINITION)
@@ -327,9 +327,11 @@ def study_folder(folder: Path, is_made: bool = True) -> None:
 
 
 def _are_rows(arrays: dict[str, Any], columns: list[str]) -> bool:
-    """Whether columns are there, of one length, and every row has a status that there is."""
+    """Return True if these columns are there and no others, of one length, and every row has a known status."""
     kinds = {"row": "i", "status": "i"} | dict.fromkeys(columns, "f")
-    if any(name not in arrays or arrays[name].dtype.kind != kind for name, kind in kinds.items()):
+    if {name for name in arrays if name.startswith(("parameter_", "figure_"))} != set(columns) or any(
+        name not in arrays or arrays[name].dtype.kind != kind for name, kind in kinds.items()
+    ):
         return False
     shapes = {arrays[name].shape for name in kinds}
     noted, words = arrays.get("noted_row", np.zeros(0, int)), arrays.get("note", np.zeros(0, object))

@@ -403,7 +403,7 @@ def load_study(folder: str | Path, *, trust: bool = False) -> StudyRuns:
 
 
 def _has_rows(study: dict[str, Any], parameters: tuple[Parameter, ...]) -> bool:
-    """Whether a study by this method can have so many rows, and such a seed."""
+    """Return True if a study by this method can have so many rows, and such a seed."""
     rows, method = study["rows"], study["method"]
     if method not in METHODS or not (1 <= rows <= MAX_ROWS and 0 <= study["seed"] < MAX_SEED):
         return False
