@@ -318,8 +318,8 @@ def many_running():
     return environment
 
 
-WRONG_STEPS = [None, "left", {}, [[0.0]], [0.0, 0.0], 0.5, [np.nan], [np.inf], ["0.5"], [1j], [None], object()]
-WRONG_SEEDS = ["one", 1.5, -1, True, [], {}, np.nan, object()]
+WRONG_STEPS = [None, "left", {}, [[0.0]], [0.0, 0.0], 0.5, [np.nan], [np.inf], ["0.5"], [1j], [None], object]
+WRONG_SEEDS = ["one", 1.5, -1, True, [], {}, np.nan, object]
 
 
 @pytest.mark.parametrize("value", WRONG_STEPS, ids=repr)

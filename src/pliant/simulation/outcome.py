@@ -59,15 +59,21 @@ RUNAWAYS = (
 )
 
 
-def unstable_loop_reason(model: Model, t0: float, t: float) -> str:
-    """Why a run from t0 has failed at t whose controllers have made its motion grow; "" if they have not."""
-    if not model.controllers:
+def unstable_loop_reason(handle: Prepared, status: Status, t0: float, t: float) -> str:
+    """Why a run from t0 has failed with this status at t whose controllers have made its motion grow; "" if they have
+    not, or if a law has run away by itself."""
+    if not handle.model.controllers or runaway_command(handle) is not None:
         return ""
     # the one way up from here: small motions know the poles of a loop
     from pliant.linear.unstable_loop import unstable_loop_words
 
-    words = unstable_loop_words(model, t - t0)
-    return f"at t = {t:.9g} s: {words}" if words else ""
+    words = unstable_loop_words(handle.model, t - t0)
+    what = ""
+    if status == Status.NOT_FINITE:
+        what = "the acceleration is not finite: "
+    elif status == Status.DEFLECTED:
+        what = f"the bending of beam {handle.failed_name(status)!r} has grown beyond twice its length: "
+    return f"at t = {t:.9g} s: {what}{words}" if words else ""
 
 
 def failure_reason(

@@ -127,6 +127,6 @@ def run_model(
     if model.loops:
         handle.closure.use_per_state(handle.work)  # outputs and the rest do
     if explains and not reason and status in RUNAWAYS:
-        reason = unstable_loop_reason(model, t0, float(run.memory.stepping[0].t))
+        reason = unstable_loop_reason(handle, status, t0, float(run.memory.stepping[0].t))
     result = make_result(run, recorded, status, reason, options, walls, start)
     return dataclasses.replace(result, audit=result.audit | growth)

@@ -122,6 +122,14 @@ class Chain:
         return None if self.pieces else sum(len(one.free) for one in self.stations)
 
     @property
+    def n_unheld(self) -> int | None:
+        """How many motions nothing holds; None: static forces act, which may hold any, or make it fall over."""
+        if any(np.any(one.own_K) or np.any(one.K[:6]) for one in self.stations):
+            return None
+        blocks = [one.K[6:, 6:][np.ix_(one.free, one.free)] for one in self.stations if one.piece < 0]
+        return sum(len(block) - int(np.linalg.matrix_rank(block)) for block in blocks if len(block))
+
+    @property
     def has_damping(self) -> bool:
         return any(one.is_damped for one in self.stations) or any(piece.stiffness_time for piece, _ in self.pieces)
 
@@ -323,7 +331,9 @@ class Chain:
             one = self.stations[number]
             parts = np.array([one.G.T @ one.g, gradient, -motor])
             for j in one.free:
-                self.residuals.append((names[j], float(parts[:, j].sum()), float(np.abs(parts[:, j]).max())))
+                # rest is known to a part of what a spring gives at a radian or metre
+                largest = max(np.abs(parts[:, j]).max(), abs(one.K[6 + j, 6 + j]))
+                self.residuals.append((names[j], float(parts[:, j].sum()), float(largest)))
 
     def _add_second_order(self, k: int, gf: Array, gn: Array) -> None:
         one = self.stations[k]

@@ -19,6 +19,8 @@ from pliant.linear.transfer_matrix.riccati import EPS, TINY, Loads, Motion, Numb
 Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+MARGIN = 16.0  # between what rounding gives motions that nothing holds and what counts as 0
+LEAST = 1e-20  # square [1/s^2]: what is counted below is 0
 FIRST, LAST = 1e-12, 1e40  # squares [1/s^2] between which the first modes are looked for
 ROUNDING = 1e-14  # of the highest square: what lies below is 0
 BATCH = 96  # squares per sweep
@@ -26,7 +28,6 @@ WIDTH = 1e-7  # relative, of an interval that is divided no more: the shape says
 PASSES = ((1e-4, 1e-6), (1e-6, 3e-8))  # squares this close have their shapes found together, this far beside them
 CLUSTER, SHIFT = PASSES[-1]
 ITERATIONS = 4  # of inverse iteration
-NEAR_ZERO = 1e4  # times what counts as 0: up to there is looked for more of it
 LOST = 10.0  # times the rounding of single parts: that of all sums
 BESIDE_ZERO = 1e-6  # of the lowest square: where motions that nothing holds are looked for
 
@@ -49,29 +50,26 @@ def count_below(chains: Chains, squares: Array) -> NDArray[np.int64]:
 def natural_squares(chains: Chains, count: int | None, below: float, noise: float) -> tuple[Array, float]:
     """Squares of the first `count` natural frequencies, or of all below `below` [rad/s], and what counts as 0 among
     them: rounding, at least noise."""
-    squares, zero = _squares_and_zero(chains, count, below, noise)
-    if count is not None and len(squares) and squares[-1] == 0.0:
-        # of more that nothing holds rounding may have lifted some further: zero is the same for all
-        near = int(count_below(chains, np.array([NEAR_ZERO * zero]))[0])
-        if near > count:
-            squares, zero = _squares_and_zero(chains, near, below, noise)
-    return squares[:count], zero
-
-
-def _squares_and_zero(chains: Chains, count: int | None, below: float, noise: float) -> tuple[Array, float]:
-    """The same, by zero as it is for these squares."""
+    unheld = chains(0.0).n_unheld
     high = below**2 if count is None else max(noise, FIRST)
     if count is not None:
         total = chains(0.0).n_coordinates
         count = count if total is None else min(count, total)
-        while count_below(chains, np.array([high]))[0] < count and high < LAST:
+        while count_below(chains, np.array([high]))[0] < max(count, unheld or 0) and high < LAST:
             high *= 64.0
-    zero = max(noise, ROUNDING * high)
-    low = -zero
-    while count_below(chains, np.array([low]))[0] > 0:
-        low *= 16.0
+    if unheld is None:
+        zero = max(noise, ROUNDING * high)
+        high *= 64.0 if count is not None else 1.0  # beyond what rounding may have counted
+        low = -zero
+        while count_below(chains, np.array([low]))[0] > 0:
+            low *= 16.0
+    else:
+        zero = _largest_zero(chains, unheld, high)
+        low = -zero
     knots = np.unique([low, -zero, zero, max(high, 2.0 * zero)])
     counts = count_below(chains, knots)
+    if unheld is not None:
+        counts[0] = 0  # springs alone make nothing fall over: what is counted there is rounding
     wanted = int(counts[-1]) if count is None else min(count, int(counts[-1]))
     while True:
         counts = np.maximum.accumulate(counts)
@@ -87,6 +85,20 @@ def _squares_and_zero(chains: Chains, count: int | None, below: float, noise: fl
     found = np.repeat(middles, np.diff(counts))[:wanted]
     found = np.where(np.abs(found) <= zero, 0.0, found)
     return polished(chains(float(np.sqrt(np.max(np.abs(found), initial=0.0)))), found, zero)
+
+
+def _largest_zero(chains: Chains, unheld: int, high: float) -> float:
+    """The lowest square below which all motions that nothing holds are counted, wherever rounding has put them; with a
+    margin, unless a slow vibration lies there."""
+    if unheld == 0:
+        return LEAST
+    tried = np.geomspace(LEAST, max(high, FIRST), BATCH - 1)
+    counts = count_below(chains, np.append(tried, high))[:-1]
+    if not np.any(counts >= unheld):
+        return high
+    k = int(np.argmax(counts >= unheld))
+    zero, wide = float(tried[k]), min(float(MARGIN * tried[k]), high)
+    return wide if count_below(chains, np.array([wide, high]))[0] == counts[k] else zero
 
 
 def _is_narrow(knots: Array, zero: float) -> NDArray[np.bool_]:
