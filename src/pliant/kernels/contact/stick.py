@@ -199,8 +199,8 @@ def find_responses(system, work, n):
 
 @routine
 def put_free_accelerations(system, work, n, v, vdot):
-    """What stick forces have to cancel: accelerations without them, and STICK_RATE u. In a semi-implicit stage u is that
-    of its implicit point, u_hat + step a, so that a = -STICK_RATE u_hat / (1 + STICK_RATE step)."""
+    """What stick forces have to cancel: accelerations without them, and STICK_RATE u. In a semi-implicit stage u is
+    that of its implicit point, u_hat + step a, so that a = -STICK_RATE u_hat / (1 + STICK_RATE step)."""
     step, J, free = work.run[0].implicit_step, work.stick_jacobian, work.stick_force[FREE]
     rate = STICK_RATE / (1.0 + STICK_RATE * step)
     put_accelerations(system, work, v, vdot, rate, free)
