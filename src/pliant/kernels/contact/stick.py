@@ -25,7 +25,6 @@ from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate, frame_acceleration
-from pliant.kernels.tangents import V
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -43,6 +42,7 @@ from pliant.system.work import (
     SCALE,
     SPAN_END,
     SPAN_FIRST,
+    V,
 )
 
 call_acceleration = ACCELERATION.call
