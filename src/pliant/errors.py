@@ -67,8 +67,8 @@ ADVICE = {
     "DEFLECTED": "the bending of beam {who!r} has grown beyond twice its length, far outside its theory; "
     "give {more}a stiffer section, damping, less force, or, with fixed steps, shorter ones",
     "TOO_MANY_STEPS": "more than max_steps steps; raise max_steps, loosen rtol, or shorten the duration",
-    "STALLED": "hardly any time has passed in the last thousand steps, held up by {who}; soften or damp what causes it, "
-    "or take another tolerance or integrator",
+    "STALLED": "hardly any time has passed in the last thousand steps, held up by {who}; soften or damp what causes "
+    "it, or take another tolerance or integrator",
     "EVENT_NOT_LOCATED": "an event repeats without time passing ({who}); soften the limit, crossing or contact that "
     "causes it, or, with fixed steps, take shorter ones",
     "FRICTION_UNDECIDED": "which contacts and joints stick and which slip was not found; look for masses or friction "

@@ -34,6 +34,7 @@ from pliant import (
 )
 from pliant.methods import formulations_of
 from random_models import BASES, random_model
+from resting_models import RESTING
 
 Random = np.random.Generator
 ADAPTIVE = ("auto", "dop853", "bs5", "dopri5", "rkf45", "adams", "radau")
@@ -126,6 +127,11 @@ def touching_beams(rng: Random) -> Model:
     return replace(model, contacts=(ground,))
 
 
+def resting_bodies(rng: Random) -> Model:
+    """A ball, a box or a stack at rest on the ground, or hardly above it."""
+    return RESTING[rng.integers(len(RESTING))](rng)
+
+
 def _with_start(rng: Random, model: Model, speed: float = 1.0) -> Model:
     """Joints in motion."""
     joints = []
@@ -176,6 +182,7 @@ MODELS = (
     friction_models.chain,
     friction_models.rod,
     friction_models.box,
+    resting_bodies,
 )
 
 

@@ -102,8 +102,8 @@ def is_force_event(sticks, kind):
 
 @kernel
 def rest_margin(work, unknown, branch, kind):
-    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2), or while
-    it carries nothing."""
+    """Of a friction pair at rest: positive while it sticks (RELEASE), or while it does not stick again (KINK2), or
+    while it carries nothing."""
     if unknown < 0 or (kind == ContactEvent.RELEASE) != (branch == STICK):
         return math.inf
     undecided = UNDECIDED_BOUNDS * work.stick_force[LEAST_BOUND, unknown]

@@ -10,9 +10,10 @@ from pliant.kernels._jit import ACCELERATION, STAGE, STATE, kernel
 from pliant.kernels.contact.gather import load_states, put_contact_rates
 from pliant.kernels.dynamics import impose_motion, prescribed_power
 from pliant.kernels.kinematics.joints import rates
-from pliant.kernels.tangents import V, add_tangents, put_changes
+from pliant.kernels.tangents import add_tangents, put_changes
 from pliant.system.status import Status
 from pliant.system.tables import Power
+from pliant.system.work import V
 
 call_state = STATE.call
 call_acceleration = ACCELERATION.call

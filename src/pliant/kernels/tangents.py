@@ -22,11 +22,9 @@ from pliant.kernels.formulations.articulated_contacts import moving_frame
 from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate, frame_motion
 from pliant.system.tables import JointKind
-from pliant.system.work import ROW_FORCE, ROW_MASS
+from pliant.system.work import ROW_FORCE, ROW_MASS, Q, V
 
 call_state = STATE.call  # numba sees it as a name of this module
-
-Q, V = 0, 1  # rows of work.changes
 
 
 @routine

@@ -34,7 +34,7 @@ STEPPING = np.dtype(
         ("t_end", np.float64),  # [s]
         ("h_fixed", np.float64),  # [s]
         ("duration", np.float64),  # of the whole run [s]
-        ("h_min", np.float64),  # what time resolves besides its ulp, which is less near t = 0 [s]
+        ("h_min", np.float64),  # [s] besides 16 ulp of t
         ("max_step", np.float64),  # [s]
         ("rtol", np.float64),
         ("rest_energy", np.float64),  # [J] of motion that counts as rest, for integrators/growth.py
@@ -112,7 +112,6 @@ MADE_JUMP, CHANGED_INPUT = 1, 2
 FORGET_STEPS, FORGET_JACOBIAN, NEW_INPUT = 1, 2, 3
 MIN_ERROR_OLD = 1e-4  # that the controller remembers of a step
 SIMULTANEOUS = 1e-12  # relative to max(|t|, h): events closer than this fire together
-MIN_STEP = 1e-15  # of the duration, less than rounding of t at its end
 MIN_CAPACITY = 4  # rows
 
 N_SCRATCH = 4
@@ -186,6 +185,7 @@ class StepOptions:
     atol: Any = 1e-10  # one number or one per component, inf where a component shall not be controlled
     h: float = 0.0  # [s] first step, 0: guessed; if is_fixed the step itself
     is_fixed: bool = False  # a method without error estimate needs it
+    h_min: float = 0.0  # [s]
     max_step: float = np.inf  # [s]
     max_steps: int = 10_000_000
     budget: int = 10_000_000  # steps per entry, then PAUSE
@@ -285,11 +285,11 @@ def new_memory(
     memory = _allocate(sizes, scheme.tableau.n_terms, **_scheme_tables(scheme, sizes.n_y, unknowns))
     memory.y[:], memory.atol[:] = y, atol
     stepping = memory.stepping[0]
-    for name in ("rtol", "h", "is_fixed", "max_step", "max_steps", "budget", "watches", "watched_stiffness"):
+    for name in ("rtol", "h", "is_fixed", "h_min", "max_step", "max_steps", "budget", "watches", "watched_stiffness"):
         stepping[name] = getattr(options, name)
     stepping.root_time = -np.inf
     stepping.t, stepping.t_end, stepping.h_fixed = t, t_end, options.h
-    stepping.stall_t, stepping.duration, stepping.h_min = t, t_end - t, MIN_STEP * (t_end - t)
+    stepping.stall_t, stepping.duration = t, t_end - t
     stepping.t_control = t if has_laws else np.inf
     stepping.wants_rows, stepping.wants_dense = sizes.n_rows > 0, sizes.n_pieces > 0
     stepping.simultaneous = SIMULTANEOUS

@@ -228,6 +228,7 @@ SPAN_FIRST, SPAN_END, LANE, RANGE_END, RANGE_SPAN_FIRST, RANGE_SPAN_END, LANE_EN
 N_PLACE_ROWS = 7
 
 
+Q, V = 0, 1  # rows of work.changes
 # rows of work.compliant_forces, by row of work.compliant_jacobian: mass, force that the differences make, multiplier
 ROW_MASS, ROW_FORCE, ROW_MULTIPLIER = range(3)
 MAX_COMPLIANT_ROWS = 128  # what is beyond stays explicit

@@ -163,8 +163,8 @@ def test_what_cannot_be_followed_is_found_from_nothing():
 
 
 def test_feet_that_are_all_about_to_slip_are_decided():
-    """Where a body is pulled by just what its feet hold, and most of them are about to lift, rounding hides the minimum;
-    forces are then found to the coarsest barrier, 1e-6 of the largest product of force and acceleration."""
+    """Where a body is pulled by just what its feet hold, and most are about to lift, rounding hides the minimum. Forces
+    are then found to the coarsest barrier, 1e-6 of the largest product of force and acceleration."""
     for seed in range(60):
         problem = critical_problem(seed)
         found = solution(problem)

@@ -1,7 +1,7 @@
-"""Bodies that begin at rest on each other: contacts begin together, without load, and cost no more than without friction.
+"""Bodies that begin at rest on each other: contacts begin together, without load, and friction costs no steps.
 
-Gaps and their rates vanish within rounding there, and loads are zero: neither the sign of a gap nor the moment in which a
-load begins may set the step."""
+Gaps and their rates vanish within rounding there, and loads are zero: neither the sign of a gap nor the moment in which
+a load begins may set the step."""
 
 import numpy as np
 import pytest

@@ -107,8 +107,8 @@ def largest_change(work, first, end):
 
 @routine
 def descend(work, first, end, r, unit, mu, last, max_steps, min_length):
-    """The minimum of the objective with the last barrier, from this mu on to the last, in steps that are not shorter than this part
-    of Newton's; whether it has been found. r: rank of W, if low."""
+    """The minimum of the objective with the last barrier, from this mu on to the last, in steps that are not shorter
+    than this part of Newton's; whether it has been found. r: rank of W, if low."""
     s, before = work.stick_force, math.inf
     for _ in range(max_steps):
         put_gradient(work, first, end, r, unit)

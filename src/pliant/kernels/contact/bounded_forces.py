@@ -10,9 +10,9 @@ In shares x of the bounds. The weight w_i of a friction pair, the most that grad
 light parts count as the others do. cone_steps.py leads to about the solution, barrier_steps.py ends there: at the
 minimum with a barrier so small (MIN_BARRIER) that accelerations do not see it. Where an evaluation before in the same
 phase is near, follow_steps.py leads from its solution to the same minimum. Where cones have not led there, barriers
-that fall more slowly do, or cones that end at a larger one: where all pairs are about to slip at once, rounding may hide
-the minimum with the smallest. Feet about to lift, with bounds far below those of others, are then left out, and added
-each by itself. If these have not either, which pairs stick is undecided, and the caller hears it.
+that fall more slowly do, or cones that end at a larger one: where all pairs are about to slip at once, rounding may
+hide the minimum with the smallest. Feet about to lift, with bounds far below those of others, are then left out, and
+added each by itself. If these have not either, which pairs stick is undecided, and the caller hears it.
 """
 
 import math

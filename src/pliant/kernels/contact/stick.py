@@ -25,7 +25,6 @@ from pliant.kernels.forces.apply import apply_force
 from pliant.kernels.forces.joints import add_joint_force, joint_deflection_rate
 from pliant.kernels.kinematics.columns import add_row
 from pliant.kernels.kinematics.tree import accelerate, frame_acceleration
-from pliant.kernels.tangents import V
 from pliant.system.loop_tables import RIGHT as CONSTRAINT_RIGHT
 from pliant.system.status import Status
 from pliant.system.tables import Power
@@ -43,6 +42,7 @@ from pliant.system.work import (
     SCALE,
     SPAN_END,
     SPAN_FIRST,
+    V,
 )
 
 call_acceleration = ACCELERATION.call
@@ -199,8 +199,8 @@ def find_responses(system, work, n):
 
 @routine
 def put_free_accelerations(system, work, n, v, vdot):
-    """What stick forces have to cancel: accelerations without them, and STICK_RATE u. In a semi-implicit stage u is that
-    of its implicit point, u_hat + step a, so that a = -STICK_RATE u_hat / (1 + STICK_RATE step)."""
+    """What stick forces have to cancel: accelerations without them, and STICK_RATE u. In a semi-implicit stage u is
+    that of its implicit point, u_hat + step a, so that a = -STICK_RATE u_hat / (1 + STICK_RATE step)."""
     step, J, free = work.run[0].implicit_step, work.stick_jacobian, work.stick_force[FREE]
     rate = STICK_RATE / (1.0 + STICK_RATE * step)
     put_accelerations(system, work, v, vdot, rate, free)

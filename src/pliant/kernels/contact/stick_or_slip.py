@@ -146,7 +146,7 @@ def decide(system, work, t, q, v, later):
     status = find_stick_forces(system, work, q, v, work.vdot)
     if status == OK and run.n_broken == 0 and are_within(system, work):
         return OK
-    if (status == OK or status == UNDECIDED) and later > 0.0 and expect_loads(system, work, later):
+    if status in (OK, UNDECIDED) and later > 0.0 and expect_loads(system, work, later):
         status = find_stick_forces(system, work, q, v, work.vdot)
     if status != OK or (run.n_broken == 0 and are_within(system, work)):
         return status

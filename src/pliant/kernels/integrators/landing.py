@@ -197,15 +197,15 @@ def land(system, work, memory, theta):
     longest, before, made = stepping.h_made, math.inf, 0.0
     left, right, h = 0.0, longest, (stepping.t + theta * longest) - stepping.t
     for landing in range(1, MAX_LANDINGS + 1):
-        if h < stepping.h_min:
-            # at t itself, as far as time can tell
+        # near t = 0 the length of the step says what time resolves
+        if h <= RESOLUTION * longest:
             waits = stepping.n_stagnant > MAX_WAITING
             if not (waits or leaves_zero(system, work, memory)):
                 h = 0.0
                 break
             # g leaves zero and is back within the resolution of t, or what the event does is undone at the same
             # instant, again and again: let the least time pass, or a little more
-            least = max(RESOLUTION * max(abs(stepping.t), longest), stepping.h_min)
+            least = RESOLUTION * max(abs(stepping.t), longest)
             h = min(least * (stepping.n_stagnant - MAX_WAITING if waits else 1), longest)
         if stepping.stop == 1:
             return INTERRUPTED

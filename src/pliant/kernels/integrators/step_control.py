@@ -14,6 +14,7 @@ FAILED_STEP_FACTOR = 0.25  # to the next trial after an evaluation that failed
 AGAIN_FACTOR = 0.5  # at most, after a second rejection in a row: motion is less smooth than the order assumes
 MIN_ERROR = 1e-10  # in the controller
 MIN_STEP_ULPS = 16.0  # of t
+TINY_STEP = 1e-300  # [s] at t = 0
 FIXED_STRETCH, STRETCH = 1.0 + 1e-6, 1.01  # of a step that would leave a tiny one before a stop
 DEAD_POINT_MARGIN = 0.3  # of a step: too near to a dead point to end there
 MILD_STEPS = 6  # in a row below that bound that make those at it forgotten
@@ -70,7 +71,7 @@ def step_past_dead_point(stepping, t_expected, wanted):
 
 @routine
 def min_step(stepping):
-    return max(MIN_STEP_ULPS * ULP * abs(stepping.t), stepping.h_min)
+    return max(MIN_STEP_ULPS * ULP * abs(stepping.t), stepping.h_min, TINY_STEP)
 
 
 @routine
