@@ -121,7 +121,7 @@ class Run:
         self._kept: dict[tuple[str, Integrator], Kept] = {}
         self._remember(first, _scheme(first, handle.method))
         self._tolerances = float(options["rtol"]), self.memory.atol / _tighter(handle, first, options["rtol"])
-        self._unknowns = _unknowns(handle)
+        self._unknowns = _unknowns(handle, first)
         self.choice = _choice(handle, options, len(self._unknowns.solved))
         self._remember_first()
         self.allowed_memory = options["memory"]
@@ -331,9 +331,10 @@ def _has_freedom(handle: Prepared) -> bool:
     return int(np.sum(handle.system.dofs.motion < 0)) > dependent
 
 
-def _unknowns(handle: Prepared) -> Unknowns:
-    """Unknowns of implicit integrators."""
-    return find_unknowns(handle.system, len(handle.packed.state_scales), has_freedom=_has_freedom(handle))
+def _unknowns(handle: Prepared, integrator: Integrator) -> Unknowns:
+    """Unknowns of an implicit integrator; those with fixed steps only take work terms as they come."""
+    controls_works = integrator.step_rule is None and not _has_freedom(handle)
+    return find_unknowns(handle.system, len(handle.packed.state_scales), controls_works=controls_works)
 
 
 def _rounding(handle: Prepared) -> float:
@@ -490,7 +491,7 @@ def _new_memory(
         samples=[t] if model.calls_python else [],  # only the next: advance_to_end fills in the one after it
         has_laws=len(system.controllers) > 0,
         quaternions=[four.start for four in model.quaternions],
-        unknowns=_unknowns(handle),
+        unknowns=_unknowns(handle, integrator),
     )
     if integrator.step_rule is not None:
         put_rule(memory.newton[0], integrator.step_rule)

@@ -2,7 +2,8 @@
 
 Unknowns of Newton's method are velocities, friction states, and coordinates of quaternion-like joints, in this order.
 Coordinates whose rates are velocities ('pairs') are eliminated; work terms and prescribed coordinates follow
-by themselves. Where all motion is prescribed, the work terms are the unknowns, as if they were friction states.
+by themselves. Where all motion is prescribed, error control is left with the work terms: for methods that have it, they
+are the unknowns, as if they were friction states.
 """
 
 import itertools
@@ -35,6 +36,7 @@ NEWTON = np.dtype(
         # 1: Newton's matrix of a second-order method has entries outside memory.blocks; filled by second_order.py
         ("is_coupled", np.int64),
         ("first_rate", np.int64),  # in y: what is integrated twice stands before it
+        ("first_power", np.int64),  # in y: work terms stand from there on, before friction states
         # parameters of second-order methods
         ("rule", np.int64),  # a Rule
         ("alpha_m", np.float64),  # of the generalised-alpha family
@@ -81,23 +83,27 @@ NEWTON = np.dtype(
 CARRIED = NEWTON.names[NEWTON.names.index("t") :]  # type: ignore[index, union-attr]  # from step to step, and counters
 
 
+NO_POWER = 2**31  # beyond any y: there are no work terms
+
+
 class Unknowns(NamedTuple):
     """Indices in y."""
 
     solved: Sequence[int]  # velocities and states, then coordinates without a pair
     pairs: Sequence[tuple[int, int]]  # coordinate and its rate, one of `solved`
     n_coordinates: int = 0  # how many of the last of `solved` are coordinates
-    n_states: int = 0  # how many before them are friction states, the last of y (without freedom: all of z)
+    n_states: int = 0  # how many before them are friction states, the last of y; or all of z
     first_rate: int = 0  # before it only coordinates
+    first_power: int = NO_POWER  # from there on work terms
     of_velocities: Sequence[int] = ()  # which of `solved` each velocity is, -1: prescribed
     blocks: Sequence[tuple[int, int]] = ()  # of `solved`: first, and end, of each row of system.branches
 
 
-def find_unknowns(system: Any, n_states: int, *, has_freedom: bool) -> Unknowns:
-    """The unknowns of a model's equations; n_states: friction states, the last of z. has_freedom: whether some motion
-    follows from forces; else error control and Newton's method are left with the work terms."""
+def find_unknowns(system: Any, n_states: int, *, controls_works: bool) -> Unknowns:
+    """The unknowns of a model's equations; n_states: friction states, the last of z. controls_works: whether error
+    control is left with the work terms."""
     world = system.world[0]
-    if not has_freedom:
+    if controls_works:
         n_states = int(world.n_z)
     n_q, n_v, n_y = int(world.n_q), int(world.n_v), int(world.n_q + world.n_v + world.n_z)
     branch = system.bodies.branch[system.dofs.body]
@@ -114,7 +120,7 @@ def find_unknowns(system: Any, n_states: int, *, has_freedom: bool) -> Unknowns:
     if len(system.loops):
         ends = np.searchsorted(branch[free], range(1, len(system.branches) + 1))
         blocks += itertools.pairwise(map(int, ends))
-    return Unknowns(solved, pairs, len(coordinates), n_states, n_q, of_velocities.tolist(), blocks)
+    return Unknowns(solved, pairs, len(coordinates), n_states, n_q, n_q + n_v, of_velocities.tolist(), blocks)
 
 
 def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]:
@@ -124,7 +130,7 @@ def newton_tables(n_factors: int, unknowns: Unknowns) -> dict[str, NDArray[Any]]
     m = len(solved)
     newton = rows(1, NEWTON)
     newton.n_coordinates, newton.n_states = unknowns.n_coordinates, unknowns.n_states
-    newton.first_rate = unknowns.first_rate
+    newton.first_rate, newton.first_power = unknowns.first_rate, unknowns.first_power
     newton.needs_jacobian, newton.eta = 1, 1.0
     return {
         "newton": newton,

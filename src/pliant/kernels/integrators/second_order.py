@@ -35,7 +35,7 @@ from pliant.kernels.integrators.second_order_rows import (
     begin_step,
     change_past,
     end_step,
-    integrate_power,
+    integrate_powers,
     is_same_length,
     put_rows,
 )
@@ -52,7 +52,7 @@ NEWTON_TOLERANCE = 0.01  # of the tolerances
 ROUNDING_ULPS = 10.0  # below which no correction is asked for
 DIVERGENCE_RATE = 0.99  # rate of convergence from which on Newton's method has failed
 STAGNATION_RATE = 0.5  # rate of convergence from which on corrections may be those of rounding
-MAX_ROUNDING_ULPS = 100.0  # of coordinates in a step: so much of their scales a correction by rounding may be
+MAX_ROUNDING_ULPS = 1e4  # of coordinates: what rounding, magnified by ill-conditioned loops, may correct in a step
 REUSE_RATE = 0.1  # rate of convergence above which the Jacobian is formed anew
 CONVERGED = -1  # beside the Status of an iteration
 MAX_EXACT_ITERATIONS = 30
@@ -367,7 +367,8 @@ def descend(system, work, memory, t, h):
             put_correction(system, work, memory, h)
             next_size, is_small = correction_size(memory, h, memory.y), False
             if share == 1.0:
-                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_rounding(system, work, memory, h)
+                is_lost = next_size > STAGNATION_RATE * size and is_rounding(system, work, memory, h)
+                is_small = correction_size(memory, h, memory.y_new) <= tolerance or is_lost
             if next_size <= (1.0 - LEAST_DESCENT * share) * size or is_small:
                 # multipliers without the next correction
                 take_share(work, memory, n, share)
@@ -481,9 +482,7 @@ def step(system, work, memory, t, h):
     if status == OK and end_step(memory, h):
         status = evaluate_end(system, work, memory, t, h)
     if status == OK:
-        for i in range(memory.newton[0].first_rate, memory.y.shape[0]):
-            if memory.atol[i] == math.inf:
-                integrate_power(memory, i, h)
+        integrate_powers(memory, h)
     return status
 
 

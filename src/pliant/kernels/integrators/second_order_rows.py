@@ -184,11 +184,12 @@ def end_step(memory, h):
 
 
 @routine
-def integrate_power(memory, i, h):
-    """Integrate work term i of y."""
-    newton, rows = memory.newton[0], memory.stages
-    rows[NEW, i] = memory.f_new[i]
-    if newton.rule == PROPOSED:
-        memory.y_new[i] = rows[R, i] + newton.gamma_of_states * h * memory.f_new[i]
-    else:
-        memory.y_new[i] = memory.y[i] + 0.5 * h * (memory.f[i] + memory.f_new[i])
+def integrate_powers(memory, h):
+    """Integrate the work terms."""
+    newton, rows, y, y_new, f, f_new = memory.newton[0], memory.stages, memory.y, memory.y_new, memory.f, memory.f_new
+    for i in range(newton.first_power, y.shape[0] - newton.n_states):
+        rows[NEW, i] = f_new[i]
+        if newton.rule == PROPOSED:
+            y_new[i] = rows[R, i] + newton.gamma_of_states * h * f_new[i]
+        else:
+            y_new[i] = y[i] + 0.5 * h * (f[i] + f_new[i])

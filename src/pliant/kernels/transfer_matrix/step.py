@@ -20,7 +20,7 @@ from pliant.kernels.integrators.second_order_rows import (
     begin_step,
     change_past,
     end_step,
-    integrate_power,
+    integrate_powers,
     put_rows,
 )
 from pliant.kernels.transfer_matrix.acceleration import base_acceleration
@@ -188,8 +188,7 @@ def step(system, work, memory, t, h):
     else:
         for k in range(len(system.quadratures)):
             memory.f_new[2 * n + k] = work.power[system.quadratures[k]]
-    for i in range(2 * n, memory.y.shape[0]):
-        integrate_power(memory, i, h)
+    integrate_powers(memory, h)
     return status
 
 
