@@ -261,7 +261,9 @@ def _distances(plain: Result, runs: tuple[ShadowRun, ...], times: Array) -> dict
 
 
 def _growth(runs: tuple[ShadowRun, ...], times: Array, distances: dict[str, Array]) -> Growth | None:
-    neighbour = next((run.shadow.label for run in runs if run.shadow.cause is Cause.ROUNDING), None)
+    # one with looser tolerances differs by its own errors, too
+    is_like = (run.shadow.label for run in runs if run.shadow.cause is Cause.ROUNDING and not run.instead_of)
+    neighbour = next(is_like, None)
     others = [values for label, values in distances.items() if label != neighbour]
     if neighbour is None or neighbour not in distances or not others:
         return None

@@ -34,6 +34,7 @@ from pliant.trust.changed_models import with_stick_speed
 Array = NDArray[np.float64]
 CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
 TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
+MUCH_LOOSER, MAX_RTOL = 1e3, 1e-4  # of a run of which one digit is enough
 MIN_RTOL = 1e-13  # below, rounding is all
 # of the run with error control beside one with fixed steps
 FIXED_STEP_CONTROL: dict[str, Any] = {"step": None, "rtol": 1e-10, "atol": 1e-12}
@@ -277,9 +278,14 @@ def _other_formulation(plain: Result, options: dict[str, Any]) -> Shadow:
 
 def _neighbour(plain: Result, options: dict[str, Any]) -> Shadow:
     """The same run from a start beside it: how fast neighbouring motions separate."""
-    return Shadow(
-        f"start moved by {MOVED:.0e}", Cause.ROUNDING, plain.model, options, 1.0, moved_velocities(plain.model, plain)
-    )
+    label, v0 = f"start moved by {MOVED:.0e}", moved_velocities(plain.model, plain)
+    found = Shadow(label, Cause.ROUNDING, plain.model, options, 1.0, v0)
+    if options["step"] is not None:
+        return found
+    # the moved start may make shapes vibrate that were still; rounding is told by fewer digits of that, too
+    rtol = max(options["rtol"], min(MUCH_LOOSER * options["rtol"], MAX_RTOL))
+    looser = options | {"rtol": rtol, "atol": rtol / options["rtol"] * options["atol"]}
+    return replace(found, otherwise=replace(found, label=f"{label}, rtol {rtol:.0e}", options=looser))
 
 
 def moved_velocities(model: Model, plain: Result) -> Array:
@@ -307,6 +313,8 @@ def _more_shapes(plain: Result, options: dict[str, Any], more: int) -> list[Shad
     is_fixed = options["step"] is not None
     may_change = not is_fixed and own.kind == "explicit"
     changed = options | _changes_for(plain, options, auto, {}) if may_change else options
+    if more > FEW_SHAPES:  # its steps cost several times as much, and what it adds is worth as many as the run has
+        changed = changed | {"max_steps": min(options["max_steps"], max(MIN_STEPS, int(plain.stats["steps"])))}
     cost = MORE_COST * len(model.velocities) / len(plain.model.velocities)
     found = Shadow(label, Cause.MODES, model, changed, cost, growth=least_growth(plain.model, model))
     if not is_fixed:
