@@ -63,6 +63,7 @@ def clean_interruptions() -> Iterator[Callable[[], bool]]:
         yield lambda: False
         return
     handler, hook = _Interrupting(), sys.unraisablehook
+    waiting: list[threading.Timer] = []
     before, terminate = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
 
     def unraisable(found: Any) -> None:
@@ -72,6 +73,7 @@ def clean_interruptions() -> Iterator[Callable[[], bool]]:
             again = threading.Timer(AGAIN_SECONDS, _thread.interrupt_main)
             again.daemon = True
             again.start()
+            waiting.append(again)
 
     sys.unraisablehook = unraisable
     if _is_usual(before):
@@ -81,6 +83,8 @@ def clean_interruptions() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: handler.has_come
     finally:
+        for again in waiting:  # the command has ended
+            again.cancel()
         sys.unraisablehook = hook
         if _is_usual(before):
             signal.signal(signal.SIGINT, before)
