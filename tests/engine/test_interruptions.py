@@ -9,6 +9,7 @@ import pytest
 
 import pliant
 from pliant import Body, Joint, Model, Rod
+from pliant.command import cli
 from pliant.engine.interruptions import clean_interruptions, remembered_interruptions
 from pliant.simulation.run_processes import starting_children
 
@@ -137,3 +138,19 @@ def test_an_interruption_while_processes_are_started_is_not_lost():
         interrupt()
     assert signal.SIGINT in blocked  # what is started there inherits it
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_an_exception_that_a_library_makes_of_an_interruption_is_no_traceback_of_a_command(monkeypatch, capsys):
+    """As pydantic does, whose core reports a class that could not be made."""
+
+    def load():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ValueError("a class could not be made") from None
+
+    monkeypatch.setattr(cli, "_run_command", load)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == "pliant: interrupted\n"

@@ -390,8 +390,15 @@ def main() -> None:
     # closed by whoever called
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
-    with clean_interruptions():
-        _run_command()
+    with clean_interruptions() as was_interrupted:
+        try:
+            _run_command()
+        except Exception:
+            if not was_interrupted():
+                raise
+            # libraries that are being loaded make other exceptions of it
+            print("pliant: interrupted", file=sys.stderr)
+            sys.exit(130)
 
 
 def _run_command() -> None:

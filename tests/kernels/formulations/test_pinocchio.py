@@ -6,7 +6,7 @@ too (worst seen: 1e-12 at condition 4e4). Pinocchio's aba is never the reference
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -178,7 +178,7 @@ LONG = {
 }
 
 
-@cache
+@lru_cache(maxsize=1)  # Pinocchio's data of one has second derivatives, n^3 numbers each: 0.9 GB for 300 velocities
 def long_chain(name: str) -> tuple[Case, Twin, np.ndarray]:
     """The chain, its twin and its right vdot."""
     case = make_case(name, 0, 100, is_chain=True, **LONG[name][1])
@@ -186,8 +186,14 @@ def long_chain(name: str) -> tuple[Case, Twin, np.ndarray]:
     return case, twin, twin.forward(case.q, case.v, case.tau, 0.0)
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.fixture(autouse=True, scope="module")
+def freed_memory():
+    yield
+    long_chain.cache_clear()
+
+
 @pytest.mark.parametrize("formulation", [row.name for row in FORMULATIONS if "tree" in row.supports])
+@pytest.mark.parametrize("name", LONG)  # changes last
 def test_a_chain_of_100_joints_is_the_refined_cholesky_solution(name: str, formulation: str) -> None:
     case, twin, right = long_chain(name)
     vdot = Prepared(case.model, formulation).forward_dynamics(case.q, case.v, case.tau)
