@@ -125,7 +125,7 @@ def polished(chain: Chain, squares: Array, zero: float) -> tuple[Array, float]:
     """Squares known to the width of their intervals, made exact: Rayleigh's quotient of shapes by inverse iteration;
     and what counts as 0 among them, with the rounding of the stiffest parts that a slow motion goes through."""
     for gap, shift in PASSES:
-        new = squares.copy()
+        new, may_be_lost = squares.copy(), True
         for group, motion, at in _grouped_shapes(chain, squares, zero, gap, shift):
             if abs(squares[group[0]]) <= zero:
                 continue
@@ -134,9 +134,11 @@ def polished(chain: Chain, squares: Array, zero: float) -> tuple[Array, float]:
             found = at + np.sort(_generalised(left[0], mass[0]))
             is_near = np.abs(found - squares[group]) <= 3.0 * WIDTH * np.abs(squares[group])
             new[group] = np.where(is_near, found, squares[group])
-            lost = _rounding(chain, motion, s2) / np.diagonal(mass[0])
-            hidden = np.abs(new[group]) <= lost
-            zero = max(zero, float(np.max(lost[hidden], initial=0.0)))
+            if may_be_lost:  # the slowest first; those beyond one that is known are known
+                lost = _rounding(chain, motion, s2) / np.diagonal(mass[0])
+                hidden = np.abs(new[group]) <= lost
+                zero = max(zero, float(np.max(lost[hidden], initial=0.0)))
+                may_be_lost = bool(np.any(hidden)) or squares[group[0]] < 0.0
         squares = np.sort(np.where(np.abs(new) <= zero, 0.0, new))
     return squares, zero
 
