@@ -14,6 +14,7 @@ from pliant.kernels.contact.barrier_steps import BARRIER_FACTOR, descend
 from pliant.kernels.contact.bounded_forces import (
     BOLD,
     FIRST_BARRIER,
+    MAX_BOLD_STEPS,
     MAX_FINAL_STEPS,
     MAX_SAFE_STEPS,
     begin,
@@ -89,7 +90,7 @@ def end(work, n, is_found):
 def solve_by_cones(system, work, n):
     """Without a try from within."""
     unit = start(work, n)
-    is_found = approach_bounds(work, 0, n, 0, unit, MIN_BARRIER, BOLD)
+    is_found = approach_bounds(work, 0, n, 0, unit, MIN_BARRIER, BOLD, MAX_BOLD_STEPS)
     return end(work, n, is_found and descend(work, 0, n, 0, unit, MIN_BARRIER, MIN_BARRIER, MAX_FINAL_STEPS, 0.0))
 
 

@@ -35,6 +35,7 @@ from pliant.methods.closures import Closure, Multipliers
 from pliant.methods.formulations import Formulation, GibbsAppell
 from pliant.model.messages import closest, listed, quoted
 from pliant.model.model import Model
+from pliant.model.quantities import LARGEST
 from pliant.model.tree import model_size
 from pliant.system.pack import Packed, pack
 from pliant.system.phases import Phases, are_phases
@@ -465,7 +466,7 @@ class Prepared:
         plane: a contact begins with a speed."""
         (n_q,), (n_v,) = self._q_shape, self._v_shape
         is_vector = type(y) is ndarray and y.dtype is FLOAT and y.shape == self._y_shape and y.flags.carray
-        if not is_vector or not math.isfinite(y.dot(y)):  # a fifth of the time of y.sum()
+        if not is_vector or not math.hypot(*y.tolist()) <= LARGEST:  # one may be too large, or no number
             y = as_vector(y, self._state_names, "y")
         q, v = y[:n_q], y[n_q : n_q + n_v]
         for limit in self.system.limits if len(self.system.limits) else ():

@@ -15,15 +15,15 @@ FAMILIES = ("bending_y", "bending_z", "stretch", "torsion")
 def with_more_shapes(model: Model, more: int) -> Model | None:
     """Return the model with so many more shapes in every family of every beam that has any.
 
-    A family that cannot give so many gives what it can. None if a family can give no more: rigid models, and shapes
-    given as samples."""
+    A family that cannot give so many gives what it can. None if a family can give no more (rigid models, and shapes
+    given as samples), and if a controller has gains for the shapes there are."""
     try:
         bodies = tuple(_grow_beam(body, more) if isinstance(body, Beam) else body for body in model.bodies)
+        if all(one is other for one, other in zip(bodies, model.bodies, strict=True)):
+            return None
+        return dataclasses.replace(model, bodies=bodies)
     except ModelError:
         return None
-    if all(one is other for one, other in zip(bodies, model.bodies, strict=True)):
-        return None
-    return dataclasses.replace(model, bodies=bodies)
 
 
 def _grow_beam(beam: Beam, more: int) -> Beam:

@@ -40,6 +40,7 @@ def events_of(handle: Prepared, log: list[tuple[int, int, float]]) -> tuple[Even
 
 BREAKDOWNS = (
     Status.STEP_TOO_SMALL,
+    Status.STALLED,
     Status.TOO_MANY_STEPS,
     Status.NOT_FINITE,
     Status.NOT_CONVERGED,
@@ -55,7 +56,7 @@ RUNAWAYS = (
     Status.NOT_FINITE,
     Status.NOT_CONVERGED,
     Status.STEP_TOO_SMALL,
-    Status.TOO_MANY_STEPS,
+    Status.STALLED,
 )
 
 

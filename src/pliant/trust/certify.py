@@ -219,8 +219,8 @@ def _unshaped(plain: Result) -> tuple[str, ...]:
     if not plain.model.has_modes or with_more_shapes(plain.model, 1) is not None:
         return ()
     return (
-        "modal truncation is not counted: some shapes of the beams are samples, or the last that their family has; "
-        'give modes, or polynomials (family = "polynomials")',
+        "modal truncation is not counted: some shapes of the beams are samples, or the last that their family has, or "
+        'a controller has gains for them alone; give modes, or polynomials (family = "polynomials")',
     )
 
 

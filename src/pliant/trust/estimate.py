@@ -59,6 +59,11 @@ class CertifiedFigure:
         return replace(self, errors=without).error
 
     @property
+    def model_digits(self) -> int | None:
+        """Significant digits of the numbers alone, of this model with its own shapes; None as `digits`."""
+        return None if math.isinf(self.model_error) else _digits(self.value, self.model_error)
+
+    @property
     def digits(self) -> int | None:
         """Significant digits that are right; 0: none is, or the figure is not to be told from 0. None: nobody knows,
         because the error of a cause is not."""

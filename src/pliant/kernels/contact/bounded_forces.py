@@ -49,6 +49,7 @@ BOLD, CAREFUL = 0.98, 0.9  # of the way to the nearest bound: fast, or without a
 FIRST_BARRIER = 0.5  # mu of the multipliers at the start, where no force acts
 # 3 to 6, 1 to 3 and 10 to 40 are usual
 MAX_INNER_STEPS, MAX_FINAL_STEPS, MAX_SAFE_STEPS = 8, 40, 100
+MAX_BOLD_STEPS, MAX_CAREFUL_STEPS = 40, 60  # of cones: they jam, or take 10 to 25; or careful ones up to 50
 SMALL = 1e-7  # of the largest bound: of pairs that the others hardly feel
 UNBOUNDED_MARGIN = -1e-9  # of a friction pair with bound 0, which nothing holds [N, N m]
 
@@ -103,10 +104,10 @@ def begin(work, first, end, mu):
 
 
 @routine
-def find_by_cones(work, first, end, r, unit, last, part):
+def find_by_cones(work, first, end, r, unit, last, part, max_steps):
     """Shares and slacks at the minimum with this barrier, by cones; whether they have been found."""
     begin(work, first, end, FIRST_BARRIER)
-    return approach_bounds(work, first, end, r, unit, last, part) and descend(
+    return approach_bounds(work, first, end, r, unit, last, part, max_steps) and descend(
         work, first, end, r, unit, last, last, MAX_FINAL_STEPS, 0.0
     )
 
@@ -151,17 +152,17 @@ def find_shares(work, first, end, unit):
     begin(work, first, end, MIN_BARRIER)
     if descend(work, first, end, r, unit, MIN_BARRIER, MIN_BARRIER, MAX_INNER_STEPS, 1.0):
         return MIN_BARRIER
-    if find_by_cones(work, first, end, r, unit, MIN_BARRIER, BOLD):
+    if find_by_cones(work, first, end, r, unit, MIN_BARRIER, BOLD, MAX_BOLD_STEPS):
         return MIN_BARRIER
     begin(work, first, end, FIRST_BARRIER)
     if descend(work, first, end, r, unit, BARRIER_FACTOR * FIRST_BARRIER, MIN_BARRIER, MAX_SAFE_STEPS, 0.0):
         return MIN_BARRIER
     for last in LAST_BARRIERS:
-        if find_by_cones(work, first, end, r, unit, last, CAREFUL):
+        if find_by_cones(work, first, end, r, unit, last, CAREFUL, MAX_CAREFUL_STEPS):
             return last
     leave_out_small(work, first, end)
     for last in COARSE_BARRIERS:
-        if find_by_cones(work, first, end, r, unit, last, BOLD):
+        if find_by_cones(work, first, end, r, unit, last, BOLD, MAX_CAREFUL_STEPS):
             add_small(work, first, end)
             return last
     return 0.0

@@ -31,7 +31,6 @@ from pliant.system.work import (
 )
 
 MIN_BARRIER = 1e-13  # the last mu, as a rule
-MAX_STEPS = 60
 MIN_PREDICTION = 0.1  # of a predictor: below it its products say nothing
 MAX_PART = 0.999  # of the way to the nearest bound that a step may take
 REACHED, LARGEST, RESIDUAL = 2.0, 4.0, 10.0  # times the last mu: the mean mu, the largest one, gradient - p over w
@@ -174,13 +173,13 @@ def sizes(work, first, end):
 
 
 @routine
-def approach_bounds(work, first, end, r, unit, last, part):
+def approach_bounds(work, first, end, r, unit, last, part, max_steps):
     """Shares, slacks and multipliers about those of the last mu; whether they have been found. r: rank of W, if low;
     part: of the way to the nearest bound that a step may take where the predictor is shorter."""
     s, run = work.stick_force, work.run[0]
     for i in range(first, end):
         s[PULL, i] = 0.0
-    for _ in range(MAX_STEPS):
+    for _ in range(max_steps):
         put_gradient(work, first, end, r, unit)
         mu, most, residual = sizes(work, first, end)
         if mu < REACHED * last and most < LARGEST * last and residual < RESIDUAL * last:

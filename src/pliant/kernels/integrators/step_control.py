@@ -20,7 +20,7 @@ DEAD_POINT_MARGIN = 0.3  # of a step: too near to a dead point to end there
 MILD_STEPS = 6  # in a row below that bound that make those at it forgotten
 STALL_STEPS = 1000  # over which progress is measured
 MIN_PROGRESS = 1e-8  # of t, over so many steps; and of the whole run:
-MIN_SHARE = 1e-9
+MIN_SHARE = 5e-10
 
 
 @routine
