@@ -79,7 +79,10 @@ def falling_chain_claims() -> str:
     is_wider = min(peaks[name] for name in wide) > max(peaks[name] for name in SETS if name not in wide)
     lost = 100.0 * loose.audit["energy_residual"]
     assert 0.02 < lost < 2.0  # what the text says of it
-    is_other = len(loose.contacts) != len(result.contacts)
+    # a quantity at one instant, or a count, may agree by luck
+    times = np.linspace(0.0, 1.5, 151)
+    apart = max(float(np.max(np.abs(loose.at(t)[0] - result.at(t)[0]))) for t in times)
+    assert apart > 0.01  # what the text says of it
     return judged(
         [
             ("22 contacts with modes ss-ss-ss", f"{len(result.contacts)}", word(len(result.contacts) == 22)),
@@ -106,7 +109,7 @@ def falling_chain_claims() -> str:
             ),
             (
                 "curves over 1.5 s",
-                f"with rtol 1e-3 the number of contacts is {'another' if is_other else 'the same'}",
+                "with rtol 1e-3 coordinates are off by more than 0.01 m or rad",
                 "curves of loose runs after the first touchdowns are not converged",
             ),
         ]
