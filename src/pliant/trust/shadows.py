@@ -34,6 +34,7 @@ from pliant.trust.changed_models import with_stick_speed
 Array = NDArray[np.float64]
 CAN_BE_OFF = tuple(name for name, row in RUN_OPTIONS.items() if row.can_be_off)
 TIGHTER, LOOSER = 1e-2, 10.0  # factors on rtol and atol
+MORE_STEPS = 6  # times those of the plain run: of one with many more shapes
 MUCH_LOOSER, MAX_RTOL = 1e3, 1e-4  # of a run of which one digit is enough
 MIN_RTOL = 1e-13  # below, rounding is all
 # of the run with error control beside one with fixed steps
@@ -313,8 +314,9 @@ def _more_shapes(plain: Result, options: dict[str, Any], more: int) -> list[Shad
     is_fixed = options["step"] is not None
     may_change = not is_fixed and own.kind == "explicit"
     changed = options | _changes_for(plain, options, auto, {}) if may_change else options
-    if more > FEW_SHAPES:  # its steps cost several times as much, and what it adds is worth as many as the run has
-        changed = changed | {"max_steps": min(options["max_steps"], max(MIN_STEPS, int(plain.stats["steps"])))}
+    if more > FEW_SHAPES:  # its steps cost several times as much; without it fewer bounds hold
+        most = max(MIN_STEPS, MORE_STEPS * int(plain.stats["steps"]))
+        changed = changed | {"max_steps": min(options["max_steps"], most)}
     cost = MORE_COST * len(model.velocities) / len(plain.model.velocities)
     found = Shadow(label, Cause.MODES, model, changed, cost, growth=least_growth(plain.model, model))
     if not is_fixed:
