@@ -251,7 +251,7 @@ AGREEMENT = 1e-7  # of formulations: rounding times the condition of M, and what
 # fixed steps promise nothing: what they lose is said, which is all that must hold
 SAID = (
     "deflection_ratio", "section_angle", "energy_residual", "momentum_drift", "constraint_drift", "stick_load",
-    "growing_turn",
+    "growing_turn", "false_events",
 )  # fmt: skip
 BENDING = ("deflection_ratio", "section_angle")  # beams that bend too far are not wrong, and say so
 HARDLY_MOVED = 1e-4  # of the largest potential energy: atol may be a large part of such a motion (hops of a micrometre)
